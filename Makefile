@@ -1,0 +1,48 @@
+# Everything a person needs is here; Meson and Ninja do the work.
+#
+#   make            build the library and build/pawl
+#   make demo       install what is missing, build, and show all locks on this machine
+#   make check      the same, then all tests
+#   make count      instructions of an uncontended lock and unlock, compared with the checked-in table
+#   make soak       the long tests
+#   make install    PREFIX=/usr/local, DESTDIR=
+
+PREFIX ?= /usr/local
+BUILD  ?= build
+
+BUILD_PACKAGES = gcc libc6-dev meson ninja-build pkg-config libjansson-dev
+TEST_PACKAGES  = $(BUILD_PACKAGES) g++ clang libclang-rt-14-dev libcmocka-dev valgrind python3 mandoc \
+                 gcc-aarch64-linux-gnu libc6-dev-arm64-cross gcc-riscv64-linux-gnu libc6-dev-riscv64-cross \
+                 qemu-user
+
+all: $(BUILD)/build.ninja
+	@ninja -C $(BUILD) --quiet
+
+$(BUILD)/build.ninja:
+	@meson setup $(BUILD) --prefix=$(PREFIX) -Dtests=false >/dev/null
+
+demo:
+	@scripts/deps.sh $(BUILD_PACKAGES)
+	@$(MAKE) --no-print-directory all
+	@$(BUILD)/pawl demo
+
+check:
+	@scripts/deps.sh $(TEST_PACKAGES)
+	@scripts/check.sh
+
+count:
+	@scripts/deps.sh $(BUILD_PACKAGES) valgrind
+	@$(MAKE) --no-print-directory all
+	@scripts/count.sh $(BUILD)
+
+soak:
+	@scripts/deps.sh $(TEST_PACKAGES)
+	@scripts/check.sh soak
+
+install: all
+	@meson install -C $(BUILD) --no-rebuild
+
+clean:
+	rm -rf build build-*
+
+.PHONY: all demo check count soak install clean

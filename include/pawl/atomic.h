@@ -1,0 +1,72 @@
+/* atomic.h - C11 atomics for the lock headers, also when a C++ compiler reads them
+ *
+ * The headers are written in C11 (`_Atomic(T)`, `atomic_load_explicit`, ...). A C++ compiler gets the
+ * same names from <atomic>, as C++23's own <stdatomic.h> does it, so that the text of a lock stays one.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifndef __cplusplus
+#include <stdatomic.h>
+#elif __cplusplus > 202002L && __has_include(<stdatomic.h>)
+#include <stdatomic.h>
+#else
+#include <atomic>
+#ifndef _Atomic
+#ifdef __clang__
+#pragma clang diagnostic push
+#pragma clang diagnostic ignored "-Wkeyword-macro"
+#endif
+#define _Atomic(T) std::atomic<T>
+#ifdef __clang__
+#pragma clang diagnostic pop
+#endif
+#endif
+using std::atomic_compare_exchange_strong_explicit;
+using std::atomic_compare_exchange_weak_explicit;
+using std::atomic_exchange_explicit;
+using std::atomic_fetch_add_explicit;
+using std::atomic_load_explicit;
+using std::atomic_store_explicit;
+using std::atomic_thread_fence;
+using std::memory_order;
+using std::memory_order_acq_rel;
+using std::memory_order_acquire;
+using std::memory_order_relaxed;
+using std::memory_order_release;
+using std::memory_order_seq_cst;
+#endif
+
+/* The words below hold pointers as well as counts, and tickets and hapaxes must never wrap. */
+#if UINTPTR_MAX != UINT64_MAX
+#error "Pawl needs a 64-bit machine"
+#endif
+
+/* A word that threads wait on or that names a lock's state. */
+typedef _Atomic(uint64_t) pawl_word;
+
+/* Two cache lines: x86 prefetches lines in pairs, so 64 bytes do not keep two words apart. */
+#define PAWL_SECTOR  128
+#define PAWL_ALIGNED __attribute__((aligned(PAWL_SECTOR)))
+
+#define PAWL_LIKELY(x)   __builtin_expect(!!(x), 1)
+#define PAWL_UNLIKELY(x) __builtin_expect(!!(x), 0)
+
+/* One CAS on a word, for the common case that the value found does not matter. */
+static inline bool pawl_cas_acquire(pawl_word *w, uint64_t from, uint64_t to)
+{
+    return atomic_compare_exchange_strong_explicit(w, &from, to, memory_order_acquire, memory_order_relaxed);
+}
+
+static inline bool pawl_cas_release(pawl_word *w, uint64_t from, uint64_t to)
+{
+    return atomic_compare_exchange_strong_explicit(w, &from, to, memory_order_release, memory_order_relaxed);
+}
+
+static inline bool pawl_cas_relaxed(pawl_word *w, uint64_t from, uint64_t to)
+{
+    return atomic_compare_exchange_strong_explicit(w, &from, to, memory_order_relaxed, memory_order_relaxed);
+}

@@ -1,0 +1,69 @@
+/* capacitor.h - capacitors: a bound on overtaking around any lock (Dice & Kogan, Capacitors, listings 1 and
+ * 2)
+ *
+ * Admission   platoons: B threads at a time compete for the inner lock, in its order; the next B enter when
+ *             all of them have left. Platoons are FIFO
+ * Bypass      at most B - 1 later arrivals overtake a waiting thread; `capacitor_fractional`: unbounded
+ * Space       the inner lock, and 3 words (`capacitor_multilane`: 2 words and a sector per lane)
+ * Unlock      constant time if the inner lock's is; does not touch the lock after the hand-over if the inner
+ *             lock does not
+ * Waiting     semi-private for the platoon (`capacitor_plain` global), then as the inner lock does
+ * Differs     departures are counted and the next platoon is admitted while the inner lock is held, so that
+ *             nothing touches the capacitor after the release, and the count needs no atomic. As printed, a
+ *             late departure could write to freed memory. Counting from all-zero, B permits are given
+ *
+ *   ticket            arrivals so far
+ *   grant + B         how many of them may compete
+ *   departed          how many have left; grant + B of them: the platoon is complete
+ *
+ * PAWL_CAPACITOR(name, inner, B) makes a lock pawl_<name> of the registered lock <inner>, and
+ * PAWL_CAPACITOR_TRYLOCK(name, inner, B) adds a trylock where the inner lock has one.
+ */
+#pragma once
+
+#include "semaphore.h"
+
+/* Default number of threads in a platoon, as in the paper. */
+#ifndef PAWL_PLATOON
+#define PAWL_PLATOON 10
+#endif
+
+#define PAWL_CAPACITOR(name, inner_lock, B)                                                                  \
+    typedef struct pawl_##name {                                                                             \
+        pawl_##inner_lock inner;                                                                             \
+        pawl_semaphore door;                                                                                 \
+        uint64_t departed; /* the owner's */                                                                 \
+    } pawl_##name;                                                                                           \
+                                                                                                             \
+    typedef pawl_##inner_lock##_ctx pawl_##name##_ctx;                                                       \
+                                                                                                             \
+    static inline void pawl_##name##_lock(pawl_##name *l, pawl_##name##_ctx *c)                              \
+    {                                                                                                        \
+        pawl_semaphore_take_plus(&l->door, (B));                                                             \
+        pawl_##inner_lock##_lock(&l->inner, c);                                                              \
+    }                                                                                                        \
+                                                                                                             \
+    static inline void pawl_##name##_unlock(pawl_##name *l, pawl_##name##_ctx *c)                            \
+    {                                                                                                        \
+        pawl_capacitor_depart(&l->door, &l->departed, (B));                                                  \
+        pawl_##inner_lock##_unlock(&l->inner, c);                                                            \
+    }
+
+/* The inner lock first: a ticket, once taken, can only be given back by whoever owns the inner lock. */
+#define PAWL_CAPACITOR_TRYLOCK(name, inner_lock, B)                                                          \
+    static inline bool pawl_##name##_trylock(pawl_##name *l, pawl_##name##_ctx *c)                           \
+    {                                                                                                        \
+        if (!pawl_##inner_lock##_trylock(&l->inner, c))                                                      \
+            return false;                                                                                    \
+        if (pawl_semaphore_trytake_plus(&l->door, (B)))                                                      \
+            return true;                                                                                     \
+        pawl_##inner_lock##_unlock(&l->inner, c);                                                            \
+        return false;                                                                                        \
+    }
+
+/* By the owner of the inner lock: one more has left, and if it was the platoon's last, the next may come. */
+static inline void pawl_capacitor_depart(pawl_semaphore *door, uint64_t *departed, uint32_t platoon)
+{
+    if (PAWL_UNLIKELY(++*departed == atomic_load_explicit(&door->grant, memory_order_relaxed) + platoon))
+        pawl_semaphore_post_n(door, platoon);
+}

@@ -1,0 +1,81 @@
+/* hapax.h - Hapax lock with invisible waiters (Dice & Kogan, PPoPP 2026, listings 2 and 6)
+ *
+ * Admission   FIFO, nobody is overtaken
+ * Bypass      0
+ * Space       2 words per lock, 1 per thread; the array of slots.h is shared by all locks
+ * Unlock      constant time; does not touch the lock after the hand-over (the slot is computed from the
+ *             lock's address alone)
+ * Waiting     semi-private: a waiter watches the slot of its predecessor's hapax
+ * Differs     a waiter whose slot shows a hapax of another block watches `depart` as well. As printed, it
+ *             would watch the slot alone, and C11 lets it miss the hand-over for ever: the store that it
+ *             saw in the slot may have buried the one that announced `depart`, without ordering it
+ *
+ *   arrive == depart   unlocked
+ *   slot == pred       hand-over seen without a look at the lock: a hapax never recurs
+ */
+#pragma once
+
+#include "base.h"
+#include "hapax_block.h"
+#include "slots.h"
+
+typedef struct pawl_hapax {
+    pawl_word arrive; /* hapax of the latest arrival   */
+    pawl_word depart; /* hapax of the latest departure */
+} pawl_hapax;
+
+typedef struct pawl_hapax_ctx {
+    uint64_t hapax;
+} pawl_hapax_ctx;
+
+/* A value in the slot that its own thread wrote after `pred`, or before it, leads to `pred`; a value of
+ * another block only says that there was a collision. */
+static inline bool pawl_hapax_collides(uint64_t seen, uint64_t pred)
+{
+    return seen != 0 && seen >> PAWL_HAPAX_BITS != pred >> PAWL_HAPAX_BITS;
+}
+
+/* Waits until `pred` has departed. */
+static inline void pawl_hapax_wait(pawl_word *depart, pawl_word *notify, uint64_t pred)
+{
+    unsigned looks = 0;
+    for (;;) {
+        /* B: the slot first, `depart` second; unlock writes them the other way round. */
+        uint64_t seen = atomic_load_explicit(notify, memory_order_acquire);
+        if (seen == pred)
+            return; /* A: expedited hand-over */
+        if (atomic_load_explicit(depart, memory_order_acquire) == pred)
+            return; /* A */
+        if (pawl_hapax_collides(seen, pred))
+            pawl_relax(&looks);
+        else
+            pawl_wait_while_eq_relaxed(notify, seen);
+    }
+}
+
+static inline void pawl_hapax_lock(pawl_hapax *l, pawl_hapax_ctx *c)
+{
+    uint64_t mine = c->hapax = pawl_hapax_next();
+    /* Relaxed: hapaxes never recur, so an old `depart` cannot be taken for the predecessor's. */
+    uint64_t pred = atomic_exchange_explicit(&l->arrive, mine, memory_order_relaxed);
+    if (PAWL_LIKELY(atomic_load_explicit(&l->depart, memory_order_acquire) == pred)) /* A */
+        return;
+    pawl_hapax_wait(&l->depart, &pawl_slot_of(l, pred)->notify, pred);
+}
+
+static inline bool pawl_hapax_trylock(pawl_hapax *l, pawl_hapax_ctx *c)
+{
+    uint64_t last = atomic_load_explicit(&l->arrive, memory_order_relaxed);
+    if (atomic_load_explicit(&l->depart, memory_order_acquire) != last) /* A */
+        return false;
+    c->hapax = pawl_hapax_next();
+    return pawl_cas_relaxed(&l->arrive, last, c->hapax);
+}
+
+static inline void pawl_hapax_unlock(pawl_hapax *l, pawl_hapax_ctx *c)
+{
+    uint64_t mine = c->hapax;
+    pawl_slot *slot = pawl_slot_of(l, mine);
+    pawl_post(&l->depart, mine);    /* A: publishes the critical section */
+    pawl_post(&slot->notify, mine); /* A, B: after `depart`, or a waiter could check `depart` too early */
+}

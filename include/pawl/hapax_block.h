@@ -1,0 +1,29 @@
+/* hapax_block.h - hapaxes: 64-bit values of which each appears once in the life of a process
+ *
+ * The upper 48 bits are a block that one thread owns, the lower 16 count within it, so that only one
+ * acquisition in 65536 touches shared memory. Zero is never issued.
+ */
+#pragma once
+
+#include "thread.h"
+
+#define PAWL_HAPAX_BITS 16
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+extern pawl_word pawl_hapax_blocks; /* blocks handed out so far                                         */
+uint64_t pawl_hapax_refill(void);   /* the first hapax of a new block; aborts when there is none left   */
+
+#ifdef __cplusplus
+}
+#endif
+
+static inline uint64_t pawl_hapax_next(void)
+{
+    uint64_t hapax = pawl_self.hapax++;
+    if (PAWL_UNLIKELY((hapax & ((1u << PAWL_HAPAX_BITS) - 1)) == 0))
+        return pawl_hapax_refill();
+    return hapax;
+}

@@ -1,0 +1,88 @@
+/* hapax_vw.h - Hapax lock with visible waiters (Dice & Kogan, PPoPP 2026, listings 3 and 5)
+ *
+ * Admission   FIFO, nobody is overtaken
+ * Bypass      0
+ * Space       2 words per lock, 1 per thread; the array of slots.h is shared by all locks
+ * Unlock      constant time; does not touch the lock after the hand-over
+ * Waiting     semi-private: a waiter registers its predecessor's hapax in a slot and watches the slot; if
+ *             the slot is taken it watches `depart`
+ * Differs     after the store to `depart`, unlock looks into the slot before it tries a CAS there
+ *
+ *   slot 0 -> pred   the waiter registers              slot pred -> 0   the owner hands over
+ *
+ * A registered waiter that the owner finds gets the lock without a write to `depart`. If registration and
+ * release cross, at least one of the two sees the other (a Dekker pair, labelled D, which is why four of
+ * its accesses are seq_cst): the waiter sees `depart`, or the owner sees the waiter after all.
+ */
+#pragma once
+
+#include "base.h"
+#include "hapax_block.h"
+#include "slots.h"
+
+typedef struct pawl_hapax_vw {
+    pawl_word arrive; /* hapax of the latest arrival                               */
+    pawl_word depart; /* hapax of the latest departure that met no visible waiter  */
+} pawl_hapax_vw;
+
+typedef struct pawl_hapax_vw_ctx {
+    uint64_t hapax;
+} pawl_hapax_vw_ctx;
+
+/* Registers as the visible waiter for `pred`. False if another waiter has the slot. */
+static inline bool pawl_hapax_register(pawl_word *visible, uint64_t pred)
+{
+    uint64_t vacant = 0;
+    return atomic_compare_exchange_strong_explicit(visible, &vacant, pred, memory_order_seq_cst,
+                                                   memory_order_relaxed); /* D */
+}
+
+static inline void pawl_hapax_vw_wait(pawl_hapax_vw *l, uint64_t pred)
+{
+    pawl_word *visible = &pawl_slot_of(l, pred)->visible;
+    if (PAWL_UNLIKELY(!pawl_hapax_register(visible, pred))) {
+        pawl_wait_until_eq(&l->depart, pred); /* A */
+        return;
+    }
+    if (PAWL_UNLIKELY(atomic_load_explicit(&l->depart, memory_order_seq_cst) == pred)) { /* A, D */
+        /* The owner left before we were visible. It may or may not have cleared the slot since. */
+        pawl_cas_relaxed(visible, pred, 0);
+        return;
+    }
+    pawl_wait_while_eq(visible, pred); /* C: any change is the hand-over, as no hapax recurs */
+}
+
+static inline void pawl_hapax_vw_lock(pawl_hapax_vw *l, pawl_hapax_vw_ctx *c)
+{
+    uint64_t mine = c->hapax = pawl_hapax_next();
+    uint64_t pred = atomic_exchange_explicit(&l->arrive, mine, memory_order_relaxed);
+    if (PAWL_UNLIKELY(atomic_load_explicit(&l->depart, memory_order_acquire) != pred)) /* A */
+        pawl_hapax_vw_wait(l, pred);
+}
+
+static inline bool pawl_hapax_vw_trylock(pawl_hapax_vw *l, pawl_hapax_vw_ctx *c)
+{
+    uint64_t last = atomic_load_explicit(&l->arrive, memory_order_relaxed);
+    if (atomic_load_explicit(&l->depart, memory_order_acquire) != last) /* A */
+        return false;
+    c->hapax = pawl_hapax_next();
+    return pawl_cas_relaxed(&l->arrive, last, c->hapax);
+}
+
+/* Releases the lock by `depart`, and again to a waiter that registered meanwhile. True if there was one. */
+static inline bool pawl_hapax_depart(pawl_word *depart, pawl_word *visible, uint64_t mine)
+{
+    atomic_store_explicit(depart, mine, memory_order_seq_cst); /* A: publishes the critical section; D */
+    if (PAWL_LIKELY(atomic_load_explicit(visible, memory_order_seq_cst) != mine)) /* D */
+        return false;
+    return pawl_cas_release(visible, mine, 0); /* C; fails if the waiter saw `depart` and withdrew */
+}
+
+static inline void pawl_hapax_vw_unlock(pawl_hapax_vw *l, pawl_hapax_vw_ctx *c)
+{
+    uint64_t mine = c->hapax;
+    pawl_word *visible = &pawl_slot_of(l, mine)->visible;
+    if (pawl_cas_release(visible, mine, 0)) /* C: publishes the critical section to the visible waiter */
+        return;
+    pawl_hapax_depart(&l->depart, visible, mine);
+}

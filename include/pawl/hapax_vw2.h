@@ -1,0 +1,83 @@
+/* hapax_vw2.h - Hapax lock, visible waiters that turn invisible (Dice & Kogan, PPoPP 2026, appendix F)
+ *
+ * Admission   FIFO, nobody is overtaken
+ * Bypass      0
+ * Space       2 words per lock, 1 per thread; the array of slots.h is shared by all locks
+ * Unlock      constant time; does not touch the lock after the hand-over
+ * Waiting     semi-private: visible in the slot's first word for PAWL_HAPAX_GRACE looks; then, or at once if
+ *             the word is taken, invisible on the slot's second word. Never global
+ * Differs     the appendix describes it in prose. Unlock pays for it: a release that meets no visible
+ *             waiter writes the slot's second word too
+ */
+#pragma once
+
+#include "hapax.h"
+#include "hapax_vw.h"
+
+/* A waiter that is not served within this many looks is not on a lock where a fast hand-over matters. */
+#ifndef PAWL_HAPAX_GRACE
+#define PAWL_HAPAX_GRACE 256
+#endif
+
+typedef struct pawl_hapax_vw2 {
+    pawl_word arrive; /* hapax of the latest arrival                              */
+    pawl_word depart; /* hapax of the latest departure that met no visible waiter */
+} pawl_hapax_vw2;
+
+typedef struct pawl_hapax_vw2_ctx {
+    uint64_t hapax;
+} pawl_hapax_vw2_ctx;
+
+/* Waits as a visible waiter. True once the lock is ours, false when the grace period is over. */
+static inline bool pawl_hapax_wait_visible(pawl_word *depart, pawl_word *visible, uint64_t pred)
+{
+    if (PAWL_UNLIKELY(!pawl_hapax_register(visible, pred)))
+        return false;
+    if (PAWL_UNLIKELY(atomic_load_explicit(depart, memory_order_seq_cst) ==
+                      pred)) { /* A, D: see hapax_vw.h */
+        pawl_cas_relaxed(visible, pred, 0);
+        return true;
+    }
+    unsigned looks = 0;
+    for (unsigned left = PAWL_HAPAX_GRACE; left > 0; left--) {
+        if (atomic_load_explicit(visible, memory_order_acquire) != pred) /* C */
+            return true;
+        pawl_relax(&looks);
+    }
+    uint64_t seen = pred;
+    /* C: if it is too late to withdraw, the lock is ours. Acquire on success too, because C11 wants the
+     * success order no weaker than the failure's. */
+    return !atomic_compare_exchange_strong_explicit(visible, &seen, 0, memory_order_acquire,
+                                                    memory_order_acquire);
+}
+
+static inline void pawl_hapax_vw2_lock(pawl_hapax_vw2 *l, pawl_hapax_vw2_ctx *c)
+{
+    uint64_t mine = c->hapax = pawl_hapax_next();
+    uint64_t pred = atomic_exchange_explicit(&l->arrive, mine, memory_order_relaxed);
+    if (PAWL_LIKELY(atomic_load_explicit(&l->depart, memory_order_acquire) == pred)) /* A */
+        return;
+    pawl_slot *slot = pawl_slot_of(l, pred);
+    if (!pawl_hapax_wait_visible(&l->depart, &slot->visible, pred))
+        pawl_hapax_wait(&l->depart, &slot->notify, pred); /* A, B: see hapax.h */
+}
+
+static inline bool pawl_hapax_vw2_trylock(pawl_hapax_vw2 *l, pawl_hapax_vw2_ctx *c)
+{
+    uint64_t last = atomic_load_explicit(&l->arrive, memory_order_relaxed);
+    if (atomic_load_explicit(&l->depart, memory_order_acquire) != last) /* A */
+        return false;
+    c->hapax = pawl_hapax_next();
+    return pawl_cas_relaxed(&l->arrive, last, c->hapax);
+}
+
+static inline void pawl_hapax_vw2_unlock(pawl_hapax_vw2 *l, pawl_hapax_vw2_ctx *c)
+{
+    uint64_t mine = c->hapax;
+    pawl_slot *slot = pawl_slot_of(l, mine);
+    if (pawl_cas_release(&slot->visible, mine,
+                         0)) /* C: publishes the critical section to the visible waiter */
+        return;
+    if (!pawl_hapax_depart(&l->depart, &slot->visible, mine))
+        pawl_post(&slot->notify, mine); /* A, B: for a waiter that is, or has become, invisible */
+}

@@ -1,0 +1,54 @@
+/* hemlock.h - Hemlock with coherence traffic reduction (Dice & Kogan, SPAA 2021, listing 2)
+ *
+ * Admission   FIFO, nobody is overtaken
+ * Bypass      0
+ * Space       1 word per lock, 1 per thread, whatever the number of locks it holds
+ * Unlock      constant time up to the hand-over, then waits for the successor to take it; does not touch the
+ *             lock after the hand-over
+ * Waiting     local as long as a thread holds one contended lock at a time: a waiter watches its
+ *             predecessor's mailbox, and the predecessor has one for all its locks
+ * Differs     the acknowledgement is a release and is acquired, because the mailbox goes away with its
+ *             thread
+ *
+ *   tail == 0   unlocked
+ *   tail        the mailbox of the latest arrival
+ *
+ *   mailbox 0 -> lock   its owner hands that lock over     lock -> 0   the successor has taken it
+ *
+ * Both sides poll with read-modify-writes, so that the line they wait for arrives writable.
+ */
+#pragma once
+
+#include "base.h"
+
+typedef struct pawl_hemlock {
+    pawl_word tail;
+} pawl_hemlock;
+
+typedef pawl_no_ctx pawl_hemlock_ctx;
+
+static inline void pawl_hemlock_lock(pawl_hemlock *l, pawl_hemlock_ctx *c)
+{
+    (void)c;
+    pawl_word *mine = &pawl_self.hemlock.grant;
+    /* A: acquires the critical section of an owner that found no successor */
+    uint64_t before = atomic_exchange_explicit(&l->tail, pawl_address(mine), memory_order_acquire);
+    if (PAWL_UNLIKELY(before != 0))
+        pawl_wait_cas((pawl_word *)before, pawl_address(l), 0); /* B: sees all the last owner wrote; C */
+}
+
+static inline bool pawl_hemlock_trylock(pawl_hemlock *l, pawl_hemlock_ctx *c)
+{
+    (void)c;
+    return pawl_cas_acquire(&l->tail, 0, pawl_address(&pawl_self.hemlock.grant)); /* A */
+}
+
+static inline void pawl_hemlock_unlock(pawl_hemlock *l, pawl_hemlock_ctx *c)
+{
+    (void)c;
+    pawl_word *mine = &pawl_self.hemlock.grant;
+    if (PAWL_LIKELY(pawl_cas_release(&l->tail, pawl_address(mine), 0))) /* A */
+        return;
+    pawl_post(mine, pawl_address(l)); /* B: publishes the critical section */
+    pawl_wait_rmw_until_eq(mine, 0);  /* C: the successor is done with our mailbox */
+}

@@ -1,0 +1,96 @@
+/* hemlock_chain.h - Hemlock with waiting chains (Dice & Kogan, SPAA 2021, appendix C)
+ *
+ * Admission   FIFO, nobody is overtaken
+ * Bypass      0
+ * Space       1 word per lock, 1 per thread and 1 element
+ * Unlock      not constant time: waits for a successor that has arrived to chain itself up, and walks the
+ *             chain of those that wait for other locks of this thread; does not touch the lock after the
+ *             hand-over
+ * Waiting     local, whatever a thread holds: each waiter watches its own element
+ * Differs     the appendix describes it in prose. The element is the thread's, not on the stack: it waits
+ *             for one lock at a time. A chain without our successor is put back and then watched, not
+ *             detached over and over
+ *
+ *   tail == 0   unlocked
+ *   tail        the chain of the latest arrival, where its successor will push its element
+ */
+#pragma once
+
+#include "base.h"
+
+typedef struct pawl_hemlock_chain {
+    pawl_word tail;
+} pawl_hemlock_chain;
+
+typedef pawl_no_ctx pawl_hemlock_chain_ctx;
+
+/* Pushes the elements `first` ... `last`; returns the new head. */
+static inline uint64_t pawl_chain_push(pawl_word *chain, pawl_element *first, pawl_element *last)
+{
+    uint64_t head = atomic_load_explicit(chain, memory_order_relaxed);
+    do
+        atomic_store_explicit(&last->next, head, memory_order_relaxed);
+    while (!atomic_compare_exchange_weak_explicit(chain, &head, pawl_address(first), memory_order_release,
+                                                  memory_order_relaxed)); /* C: publishes the element */
+    return pawl_address(first);
+}
+
+static inline void pawl_hemlock_chain_lock(pawl_hemlock_chain *l, pawl_hemlock_chain_ctx *c)
+{
+    (void)c;
+    pawl_word *mine = &pawl_self.hemlock.chain;
+    /* A: acquires the critical section of an owner that found no successor */
+    uint64_t before = atomic_exchange_explicit(&l->tail, pawl_address(mine), memory_order_acquire);
+    if (PAWL_LIKELY(before == 0))
+        return;
+    pawl_element *e = &pawl_self.element;
+    e->lock = l;
+    atomic_store_explicit(&e->gate, 0, memory_order_relaxed);
+    pawl_chain_push((pawl_word *)before, e, e);
+    pawl_wait_while_eq(&e->gate, 0); /* B: sees all the last owner wrote */
+}
+
+static inline bool pawl_hemlock_chain_trylock(pawl_hemlock_chain *l, pawl_hemlock_chain_ctx *c)
+{
+    (void)c;
+    return pawl_cas_acquire(&l->tail, 0, pawl_address(&pawl_self.hemlock.chain)); /* A */
+}
+
+/* Takes the element that waits for `l` out of a detached chain, or returns NULL. What remains is pushed
+ * back, and `*head` is what the chain looked like then. */
+static inline pawl_element *pawl_chain_take(pawl_word *chain, uint64_t detached, const void *l,
+                                            uint64_t *head)
+{
+    pawl_element *found = NULL, *first = NULL, *last = NULL;
+    for (uint64_t at = detached; at != 0;) {
+        pawl_element *e = (pawl_element *)at;
+        at = atomic_load_explicit(&e->next, memory_order_relaxed);
+        if (e->lock == l) {
+            found = e;
+            continue;
+        }
+        if (last != NULL)
+            atomic_store_explicit(&last->next, pawl_address(e), memory_order_relaxed);
+        else
+            first = e;
+        last = e;
+    }
+    *head = first != NULL ? pawl_chain_push(chain, first, last) : 0;
+    return found;
+}
+
+static inline void pawl_hemlock_chain_unlock(pawl_hemlock_chain *l, pawl_hemlock_chain_ctx *c)
+{
+    (void)c;
+    pawl_word *mine = &pawl_self.hemlock.chain;
+    if (PAWL_LIKELY(pawl_cas_release(&l->tail, pawl_address(mine), 0))) /* A */
+        return;
+    pawl_element *successor;
+    uint64_t head = 0;
+    do {
+        pawl_wait_while_eq_relaxed(mine, head);
+        uint64_t detached = atomic_exchange_explicit(mine, 0, memory_order_acquire); /* C */
+        successor = pawl_chain_take(mine, detached, l, &head);
+    } while (successor == NULL);
+    pawl_post(&successor->gate, 1); /* B: publishes the critical section */
+}

@@ -1,0 +1,188 @@
+/* hemlock_variants.h - Hemlock's other listings (Dice & Kogan, SPAA 2021, listings 1, 3, 4, 5, 6)
+ *
+ * Admission   FIFO, nobody is overtaken
+ * Bypass      0
+ * Space       1 word per lock, 1 per thread
+ * Unlock      as hemlock.h says, except: `overlap` does not wait for its successor but, at its next
+ *             hand-over or the end of the thread, for the mailbox to be empty; `ah` hands over before it
+ *             knows whether anybody waits, and then touches the lock: the next owner must not free it
+ * Waiting     local as long as a thread holds one contended lock at a time
+ * Differs     what a successor does last to a mailbox is a release, and its owner acquires it, because the
+ *             mailbox goes away with its thread; `overlap` has an exit rule for the same reason
+ *             (pawl_thread_leave())
+ *
+ * `overlap` and `oh1` have a mailbox of their own: a thread may hold locks of several kinds, and their
+ * mailboxes do not mean the same.
+ */
+#pragma once
+
+#include "hemlock.h"
+
+/* Listing 1, `hemlock_naive`: the same protocol, polled with loads. */
+
+typedef pawl_hemlock pawl_hemlock_naive;
+typedef pawl_no_ctx pawl_hemlock_naive_ctx;
+
+static inline void pawl_hemlock_naive_lock(pawl_hemlock_naive *l, pawl_hemlock_naive_ctx *c)
+{
+    (void)c;
+    pawl_word *mine = &pawl_self.hemlock.grant;
+    /* A: acquires the critical section of an owner that found no successor. D: releases our empty mailbox:
+     * the load below may be of any age, and must not find the lock in the mailbox's past. */
+    uint64_t before = atomic_exchange_explicit(&l->tail, pawl_address(mine), memory_order_acq_rel);
+    if (PAWL_LIKELY(before == 0))
+        return;
+    pawl_wait_until_eq((pawl_word *)before, pawl_address(l)); /* B: sees all the last owner wrote */
+    pawl_post((pawl_word *)before, 0);                        /* C */
+}
+
+static inline bool pawl_hemlock_naive_trylock(pawl_hemlock_naive *l, pawl_hemlock_naive_ctx *c)
+{
+    (void)c;
+    uint64_t unlocked = 0;
+    return atomic_compare_exchange_strong_explicit(&l->tail, &unlocked,
+                                                   pawl_address(&pawl_self.hemlock.grant),
+                                                   memory_order_acq_rel, memory_order_relaxed); /* A, D */
+}
+
+static inline void pawl_hemlock_naive_unlock(pawl_hemlock_naive *l, pawl_hemlock_naive_ctx *c)
+{
+    (void)c;
+    pawl_word *mine = &pawl_self.hemlock.grant;
+    if (PAWL_LIKELY(pawl_cas_release(&l->tail, pawl_address(mine), 0))) /* A */
+        return;
+    pawl_post(mine, pawl_address(l)); /* B: publishes the critical section */
+    pawl_wait_until_eq(mine, 0);      /* C */
+}
+
+/* Listing 3, `hemlock_overlap`: unlock leaves at once, the mailbox may stay full. */
+
+typedef pawl_hemlock pawl_hemlock_overlap;
+typedef pawl_no_ctx pawl_hemlock_overlap_ctx;
+
+static inline void pawl_hemlock_overlap_lock(pawl_hemlock_overlap *l, pawl_hemlock_overlap_ctx *c)
+{
+    (void)c;
+    pawl_word *mine = &pawl_self.hemlock.overlap;
+    /* The mailbox may still say that we hand over this very lock; our next successor would believe it. */
+    pawl_wait_while_eq_relaxed(mine, pawl_address(l));
+    uint64_t before = atomic_exchange_explicit(&l->tail, pawl_address(mine), memory_order_acq_rel); /* A, D */
+    if (PAWL_LIKELY(before == 0))
+        return;
+    pawl_wait_until_eq((pawl_word *)before, pawl_address(l)); /* B: sees all the last owner wrote */
+    pawl_post((pawl_word *)before, 0);                        /* C */
+}
+
+static inline bool pawl_hemlock_overlap_trylock(pawl_hemlock_overlap *l, pawl_hemlock_overlap_ctx *c)
+{
+    (void)c;
+    pawl_word *mine = &pawl_self.hemlock.overlap;
+    uint64_t unlocked = 0;
+    if (atomic_load_explicit(mine, memory_order_relaxed) == pawl_address(l))
+        return false; /* our successor has not even begun: the lock is held */
+    return atomic_compare_exchange_strong_explicit(&l->tail, &unlocked, pawl_address(mine),
+                                                   memory_order_acq_rel, memory_order_relaxed); /* A, D */
+}
+
+static inline void pawl_hemlock_overlap_unlock(pawl_hemlock_overlap *l, pawl_hemlock_overlap_ctx *c)
+{
+    (void)c;
+    pawl_word *mine = &pawl_self.hemlock.overlap;
+    if (PAWL_LIKELY(pawl_cas_release(&l->tail, pawl_address(mine), 0))) /* A */
+        return;
+    pawl_thread_enter(); /* whoever leaves something in the mailbox must wait for it before it ends */
+    pawl_wait_until_eq_relaxed(mine, 0);
+    pawl_post(mine, pawl_address(l)); /* B: publishes the critical section */
+}
+
+/* Listing 4, `hemlock_ah`: hands over first, then asks whether anybody is there. */
+
+typedef pawl_hemlock pawl_hemlock_ah;
+typedef pawl_no_ctx pawl_hemlock_ah_ctx;
+
+static inline void pawl_hemlock_ah_lock(pawl_hemlock_ah *l, pawl_hemlock_ah_ctx *c)
+{
+    (void)c;
+    pawl_word *mine = &pawl_self.hemlock.grant;
+    /* D: releases our empty mailbox; it held this lock's address during our last unlock */
+    uint64_t before = atomic_exchange_explicit(&l->tail, pawl_address(mine), memory_order_acq_rel); /* A, D */
+    if (PAWL_UNLIKELY(before != 0))
+        pawl_wait_cas((pawl_word *)before, pawl_address(l), 0); /* B: sees all the last owner wrote; C */
+}
+
+static inline bool pawl_hemlock_ah_trylock(pawl_hemlock_ah *l, pawl_hemlock_ah_ctx *c)
+{
+    return pawl_hemlock_naive_trylock(l, c); /* A, D */
+}
+
+static inline void pawl_hemlock_ah_unlock(pawl_hemlock_ah *l, pawl_hemlock_ah_ctx *c)
+{
+    (void)c;
+    pawl_word *mine = &pawl_self.hemlock.grant;
+    pawl_post(mine, pawl_address(l)); /* B: publishes the critical section */
+    if (PAWL_LIKELY(pawl_cas_release(&l->tail, pawl_address(mine), 0))) { /* A */
+        atomic_store_explicit(mine, 0, memory_order_relaxed);
+        return;
+    }
+    pawl_wait_rmw_until_eq(mine, 0); /* C */
+}
+
+/* Listing 5, `hemlock_oh1`: a successor announces itself in the mailbox, so that unlock need not look at
+ * the lock. An announcement may be overwritten by the hand-over of another lock: it is only a hint. */
+
+typedef pawl_hemlock pawl_hemlock_oh1;
+typedef pawl_no_ctx pawl_hemlock_oh1_ctx;
+
+static inline void pawl_hemlock_oh1_lock(pawl_hemlock_oh1 *l, pawl_hemlock_oh1_ctx *c)
+{
+    (void)c;
+    pawl_word *mine = &pawl_self.hemlock.flagged;
+    uint64_t before = atomic_exchange_explicit(&l->tail, pawl_address(mine), memory_order_acquire); /* A */
+    if (PAWL_LIKELY(before == 0))
+        return;
+    pawl_cas_relaxed((pawl_word *)before, 0, pawl_address(l) | 1);
+    pawl_wait_cas((pawl_word *)before, pawl_address(l), 0); /* B: sees all the last owner wrote; C */
+}
+
+static inline bool pawl_hemlock_oh1_trylock(pawl_hemlock_oh1 *l, pawl_hemlock_oh1_ctx *c)
+{
+    (void)c;
+    return pawl_cas_acquire(&l->tail, 0, pawl_address(&pawl_self.hemlock.flagged)); /* A */
+}
+
+static inline void pawl_hemlock_oh1_unlock(pawl_hemlock_oh1 *l, pawl_hemlock_oh1_ctx *c)
+{
+    (void)c;
+    pawl_word *mine = &pawl_self.hemlock.flagged;
+    if (atomic_load_explicit(mine, memory_order_relaxed) != (pawl_address(l) | 1) &&
+        PAWL_LIKELY(pawl_cas_release(&l->tail, pawl_address(mine), 0))) /* A */
+        return;
+    pawl_post(mine, pawl_address(l));              /* B: publishes the critical section */
+    pawl_wait_rmw_while_eq(mine, pawl_address(l)); /* C; another lock's announcement may follow at once */
+}
+
+/* Listing 6, `hemlock_oh2`: looks at the tail before it tries the CAS that contention makes futile. */
+
+typedef pawl_hemlock pawl_hemlock_oh2;
+typedef pawl_no_ctx pawl_hemlock_oh2_ctx;
+
+static inline void pawl_hemlock_oh2_lock(pawl_hemlock_oh2 *l, pawl_hemlock_oh2_ctx *c)
+{
+    pawl_hemlock_lock(l, c); /* A, B, C */
+}
+
+static inline bool pawl_hemlock_oh2_trylock(pawl_hemlock_oh2 *l, pawl_hemlock_oh2_ctx *c)
+{
+    return pawl_hemlock_trylock(l, c); /* A */
+}
+
+static inline void pawl_hemlock_oh2_unlock(pawl_hemlock_oh2 *l, pawl_hemlock_oh2_ctx *c)
+{
+    (void)c;
+    pawl_word *mine = &pawl_self.hemlock.grant;
+    if (atomic_load_explicit(&l->tail, memory_order_relaxed) == pawl_address(mine) &&
+        PAWL_LIKELY(pawl_cas_release(&l->tail, pawl_address(mine), 0))) /* A */
+        return;
+    pawl_post(mine, pawl_address(l)); /* B: publishes the critical section */
+    pawl_wait_rmw_until_eq(mine, 0);  /* C */
+}

@@ -1,0 +1,68 @@
+/* mcs.h - MCS queue lock (Mellor-Crummey & Scott 1991; baseline in all four papers)
+ *
+ * Admission   FIFO, nobody is overtaken
+ * Bypass      0
+ * Space       1 word per lock, none per thread; one node per lock held or waited for, from the thread's cache
+ * Unlock      not constant time: waits for a successor that has arrived to link itself up; does not touch
+ *             the lock after the hand-over
+ * Waiting     local: each waiter watches its own node
+ * Differs     the owner's node travels in the context, not in the lock
+ *
+ *   tail == 0   unlocked
+ *   tail        the node of the last arrival; from the owner's node, `next` leads there
+ */
+#pragma once
+
+#include "base.h"
+#include "nodes.h"
+
+typedef struct pawl_mcs {
+    pawl_word tail;
+} pawl_mcs;
+
+typedef struct pawl_mcs_ctx {
+    pawl_node *node;
+} pawl_mcs_ctx;
+
+static inline void pawl_mcs_lock(pawl_mcs *l, pawl_mcs_ctx *c)
+{
+    pawl_node *mine = c->node = pawl_node_get();
+    atomic_store_explicit(&mine->next, 0, memory_order_relaxed);
+    /* A: acquires the critical section of an owner that found no successor.
+     * B: releases the zero in `next` to the successor that will write it. */
+    uint64_t before = atomic_exchange_explicit(&l->tail, pawl_address(mine), memory_order_acq_rel);
+    if (PAWL_LIKELY(before == 0))
+        return;
+    atomic_store_explicit(&mine->wait, 1, memory_order_relaxed);
+    pawl_post(&((pawl_node *)before)->next, pawl_address(mine)); /* C: publishes wait == 1 */
+    pawl_wait_until_eq(&mine->wait, 0);                          /* D: sees all the last owner wrote */
+}
+
+static inline bool pawl_mcs_trylock(pawl_mcs *l, pawl_mcs_ctx *c)
+{
+    pawl_node *mine = pawl_node_get();
+    uint64_t unlocked = 0;
+    atomic_store_explicit(&mine->next, 0, memory_order_relaxed);
+    if (!atomic_compare_exchange_strong_explicit(&l->tail, &unlocked, pawl_address(mine),
+                                                 memory_order_acq_rel, memory_order_relaxed)) { /* A, B */
+        pawl_node_put(mine);
+        return false;
+    }
+    c->node = mine;
+    return true;
+}
+
+static inline void pawl_mcs_unlock(pawl_mcs *l, pawl_mcs_ctx *c)
+{
+    pawl_node *mine = c->node;
+    uint64_t next = atomic_load_explicit(&mine->next, memory_order_acquire); /* C */
+    if (next == 0) {
+        if (PAWL_LIKELY(pawl_cas_release(&l->tail, pawl_address(mine), 0))) { /* A */
+            pawl_node_put(mine);
+            return;
+        }
+        next = pawl_wait_while_eq(&mine->next, 0); /* C */
+    }
+    pawl_post(&((pawl_node *)next)->wait, 0); /* D: publishes the critical section */
+    pawl_node_put(mine);
+}

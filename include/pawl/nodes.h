@@ -1,0 +1,43 @@
+/* nodes.h - queue nodes for MCS and CLH: a free list per thread over a pool of the process
+ *
+ * Nodes come from mmap, never from malloc, because the lock that needs one may be the allocator's. A node
+ * is never unmapped: a thread may still look at one that has just been passed on. A thread's free nodes go
+ * back to the pool when it ends.
+ */
+#pragma once
+
+#include "thread.h"
+
+/* A thread that frees nodes others took (unlock by another thread) gives them back beyond this many. */
+#define PAWL_NODES_KEPT 64
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+pawl_node *pawl_nodes_refill(void); /* some nodes from the pool; the first of them, not on the free list */
+void pawl_nodes_spill(void);        /* all free nodes of this thread, to the pool                        */
+void pawl_nodes_reserve(size_t n);  /* makes the pool hold `n` free nodes at least                       */
+size_t pawl_nodes_out(void);        /* nodes that are not in the pool: in use, or in a thread's cache    */
+
+#ifdef __cplusplus
+}
+#endif
+
+static inline pawl_node *pawl_node_get(void)
+{
+    pawl_node *n = pawl_self.nodes;
+    if (PAWL_UNLIKELY(n == NULL))
+        return pawl_nodes_refill();
+    pawl_self.nodes = n->link;
+    pawl_self.spare_nodes--;
+    return n;
+}
+
+static inline void pawl_node_put(pawl_node *n)
+{
+    n->link = pawl_self.nodes;
+    pawl_self.nodes = n;
+    if (PAWL_UNLIKELY(++pawl_self.spare_nodes > 0))
+        pawl_nodes_spill();
+}

@@ -1,0 +1,43 @@
+/* slots.h - the waiting arrays that all locks of a process share
+ *
+ * Hapax, TWA and the semaphore let a waiter watch a slot chosen by a hash instead of the lock, so that
+ * waiters disturb one another only when their hashes collide.
+ */
+#pragma once
+
+#include "thread.h"
+
+/* A power of two. One or two slots make everything collide, which is how the tests build it. */
+#ifndef PAWL_SLOTS
+#define PAWL_SLOTS 4096
+#endif
+
+typedef struct pawl_slot {
+    pawl_word visible; /* hapax_vw, hapax_vw2: the hapax that the one registered waiter waits for, or 0 */
+    pawl_word notify;  /* hapax, hapax_vw2: the last hapax that departed through this slot              */
+} pawl_slot;
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+extern pawl_slot pawl_slots[PAWL_SLOTS];
+extern pawl_word pawl_twa_slots[PAWL_SLOTS]; /* counts; a change says: look at the lock again */
+
+#ifdef __cplusplus
+}
+#endif
+
+/* 17 is odd, so that consecutive blocks or tickets visit every slot before one repeats, and large enough
+ * to put neighbours on different cache lines. The lock's address keeps two locks that move in step apart. */
+static inline pawl_slot *pawl_slot_of(const void *lock, uint64_t hapax)
+{
+    uint32_t salt = (uint32_t)(uintptr_t)lock;
+    return &pawl_slots[(salt + (uint32_t)(hapax >> 16)) * 17 & (PAWL_SLOTS - 1)];
+}
+
+static inline pawl_word *pawl_twa_slot_of(const void *lock, uint64_t ticket)
+{
+    uint32_t salt = (uint32_t)(uintptr_t)lock;
+    return &pawl_twa_slots[(salt + (uint32_t)ticket * 17) & (PAWL_SLOTS - 1)];
+}

@@ -1,0 +1,41 @@
+/* tidex.h - Tidex (Ramalhete & Correia, PPoPP 2016; Hapax paper, listing 1)
+ *
+ * Admission   FIFO, nobody is overtaken
+ * Bypass      0
+ * Space       2 words per lock, none per thread but two addresses that serve as its identities
+ * Unlock      constant time; does not touch the lock after the hand-over
+ * Waiting     global: every waiter watches `depart`
+ * Differs     the exchange is acq_rel: identities recur, so that an arrival that saw an old `depart` could
+ *             take it for its predecessor's and enter beside the owner. No trylock for the same reason, and
+ *             only the thread that locked may unlock: a thread that waits for a lock it gave away would
+ *             arrive under the identity that is still in use
+ *
+ *   arrive == depart   unlocked
+ */
+#pragma once
+
+#include "base.h"
+
+typedef struct pawl_tidex {
+    pawl_word arrive; /* identity of the latest arrival   */
+    pawl_word depart; /* identity of the latest departure */
+} pawl_tidex;
+
+typedef struct pawl_tidex_ctx {
+    uint64_t identity;
+} pawl_tidex_ctx;
+
+static inline void pawl_tidex_lock(pawl_tidex *l, pawl_tidex_ctx *c)
+{
+    uint64_t mine = pawl_address(pawl_self.identity);
+    /* Whoever departed last under this identity takes the other one, or arrive would not change. */
+    mine += atomic_load_explicit(&l->depart, memory_order_relaxed) == mine;
+    uint64_t before = atomic_exchange_explicit(&l->arrive, mine, memory_order_acq_rel); /* B: see Differs */
+    pawl_wait_until_eq(&l->depart, before); /* A: sees all the last owner wrote */
+    c->identity = mine;
+}
+
+static inline void pawl_tidex_unlock(pawl_tidex *l, pawl_tidex_ctx *c)
+{
+    pawl_post(&l->depart, c->identity); /* A: publishes the critical section */
+}

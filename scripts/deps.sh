@@ -1,0 +1,28 @@
+#!/bin/sh
+# deps.sh PACKAGE... - sees to it that Debian packages are there: installs what is missing as root or through
+# sudo, or says exactly what to install.
+set -eu
+
+missing=
+for package in "$@"; do
+    state=$(dpkg-query -W -f '${db:Status-Status}' "$package" 2>/dev/null || true)
+    [ "$state" = installed ] || missing="$missing $package"
+done
+[ -n "$missing" ] || exit 0
+
+if [ "$(id -u)" = 0 ]; then
+    as_root=
+elif command -v sudo >/dev/null 2>&1 && sudo -n true 2>/dev/null; then
+    as_root=sudo
+else
+    echo "deps: these packages are missing, and installing them takes root:" >&2
+    echo "    apt-get install$missing" >&2
+    exit 1
+fi
+
+echo "installing$missing" >&2
+# An empty or old package list is the usual reason for a first failure.
+install() {
+    DEBIAN_FRONTEND=noninteractive $as_root apt-get install -y -qq --no-install-recommends $missing >/dev/null
+}
+install 2>/dev/null || { $as_root apt-get update -qq && install; }

@@ -1,0 +1,95 @@
+/* nodes.c - the pool behind the threads' caches of queue nodes */
+#include <pawl/nodes.h>
+#include <pawl/wait.h>
+#include "fatal.h"
+
+#include <sys/mman.h>
+
+#define CHUNK  (64 * 1024) /* bytes taken from the system at a time      */
+#define REFILL 4           /* nodes that a thread takes from the pool    */
+
+static struct {
+    pawl_word lock; /* guards the rest; held for a few instructions */
+    pawl_node *free;
+    size_t free_count;
+    size_t total;
+} pool PAWL_ALIGNED;
+
+static void pool_lock(void)
+{
+    while (!pawl_cas_acquire(&pool.lock, 0, 1))
+        pawl_wait_until_eq_relaxed(&pool.lock, 0);
+}
+
+static void pool_unlock(void)
+{
+    pawl_post(&pool.lock, 0);
+}
+
+static void pool_push(pawl_node *n)
+{
+    n->link = pool.free;
+    pool.free = n;
+    pool.free_count++;
+}
+
+static void pool_grow(void)
+{
+    void *chunk = mmap(NULL, CHUNK, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (chunk == MAP_FAILED)
+        pawl_fatal("pawl: out of memory for a queue node\n");
+    pawl_node *nodes = chunk;
+    for (size_t i = CHUNK / sizeof *nodes; i-- > 0;)
+        pool_push(&nodes[i]);
+    pool.total += CHUNK / sizeof *nodes;
+}
+
+pawl_node *pawl_nodes_refill(void)
+{
+    pawl_thread_enter();
+    pool_lock();
+    if (pool.free_count < REFILL)
+        pool_grow();
+    pawl_node *first = pool.free;
+    pawl_node *last = first;
+    for (int i = 1; i < REFILL; i++)
+        last = last->link;
+    pool.free = last->link;
+    pool.free_count -= REFILL;
+    pool_unlock();
+
+    last->link = NULL;
+    pawl_self.nodes = first->link;
+    pawl_self.spare_nodes = REFILL - 1 - PAWL_NODES_KEPT;
+    return first;
+}
+
+void pawl_nodes_spill(void)
+{
+    pawl_node *n = pawl_self.nodes;
+    pawl_self.nodes = NULL;
+    pawl_self.spare_nodes = -PAWL_NODES_KEPT;
+    pool_lock();
+    while (n != NULL) {
+        pawl_node *after = n->link;
+        pool_push(n);
+        n = after;
+    }
+    pool_unlock();
+}
+
+void pawl_nodes_reserve(size_t n)
+{
+    pool_lock();
+    while (pool.free_count < n)
+        pool_grow();
+    pool_unlock();
+}
+
+size_t pawl_nodes_out(void)
+{
+    pool_lock();
+    size_t out = pool.total - pool.free_count;
+    pool_unlock();
+    return out;
+}
