@@ -60,15 +60,18 @@ pawl_node *pawl_nodes_refill(void)
 
     last->link = NULL;
     pawl_self.nodes = first->link;
-    pawl_self.spare_nodes = REFILL - 1 - PAWL_NODES_KEPT;
     return first;
 }
 
-void pawl_nodes_spill(void)
+void pawl_nodes_trim(size_t keep)
 {
-    pawl_node *n = pawl_self.nodes;
-    pawl_self.nodes = NULL;
-    pawl_self.spare_nodes = -PAWL_NODES_KEPT;
+    pawl_node **end = &pawl_self.nodes;
+    while (keep-- > 0 && *end != NULL)
+        end = &(*end)->link;
+    pawl_node *n = *end;
+    if (n == NULL)
+        return;
+    *end = NULL;
     pool_lock();
     while (n != NULL) {
         pawl_node *after = n->link;

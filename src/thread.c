@@ -11,6 +11,5 @@ void pawl_thread_leave(void)
     /* Overlap leaves its last hand-over in the mailbox; the successor will still clear it. A: pairs with
      * the clearing in pawl_hemlock_overlap_lock(); without it the memory could be reused under that store. */
     pawl_wait_until_eq(&pawl_self.hemlock.overlap, 0);
-    if (pawl_self.nodes != NULL)
-        pawl_nodes_spill();
+    pawl_nodes_trim(0);
 }

@@ -6,7 +6,8 @@
  * Unlock      not constant time: waits for a successor that has arrived to link itself up; does not touch
  *             the lock after the hand-over
  * Waiting     local: each waiter watches its own node
- * Differs     the owner's node travels in the context, not in the lock
+ * Differs     the owner's node travels in the context, not in the lock; `next` is cleared after use, not
+ * before
  *
  *   tail == 0   unlocked
  *   tail        the node of the last arrival; from the owner's node, `next` leads there
@@ -27,9 +28,8 @@ typedef struct pawl_mcs_ctx {
 static inline void pawl_mcs_lock(pawl_mcs *l, pawl_mcs_ctx *c)
 {
     pawl_node *mine = c->node = pawl_node_get();
-    atomic_store_explicit(&mine->next, 0, memory_order_relaxed);
     /* A: acquires the critical section of an owner that found no successor.
-     * B: releases the zero in `next` to the successor that will write it. */
+     * B: releases the zero in `next`, as old as the node's last use, to the successor that will write it. */
     uint64_t before = atomic_exchange_explicit(&l->tail, pawl_address(mine), memory_order_acq_rel);
     if (PAWL_LIKELY(before == 0))
         return;
@@ -42,7 +42,6 @@ static inline bool pawl_mcs_trylock(pawl_mcs *l, pawl_mcs_ctx *c)
 {
     pawl_node *mine = pawl_node_get();
     uint64_t unlocked = 0;
-    atomic_store_explicit(&mine->next, 0, memory_order_relaxed);
     if (!atomic_compare_exchange_strong_explicit(&l->tail, &unlocked, pawl_address(mine),
                                                  memory_order_acq_rel, memory_order_relaxed)) { /* A, B */
         pawl_node_put(mine);
@@ -64,5 +63,6 @@ static inline void pawl_mcs_unlock(pawl_mcs *l, pawl_mcs_ctx *c)
         next = pawl_wait_while_eq(&mine->next, 0); /* C */
     }
     pawl_post(&((pawl_node *)next)->wait, 0); /* D: publishes the critical section */
+    atomic_store_explicit(&mine->next, 0, memory_order_relaxed);
     pawl_node_put(mine);
 }

@@ -8,7 +8,7 @@
 
 #include "thread.h"
 
-/* A thread that frees nodes others took (unlock by another thread) gives them back beyond this many. */
+/* A thread that puts back more nodes than it takes (it unlocks what others locked) keeps this many. */
 #define PAWL_NODES_KEPT 64
 
 #ifdef __cplusplus
@@ -16,7 +16,7 @@ extern "C" {
 #endif
 
 pawl_node *pawl_nodes_refill(void); /* some nodes from the pool; the first of them, not on the free list */
-void pawl_nodes_spill(void);        /* all free nodes of this thread, to the pool                        */
+void pawl_nodes_trim(size_t keep);  /* all but `keep` free nodes of this thread, to the pool             */
 void pawl_nodes_reserve(size_t n);  /* makes the pool hold `n` free nodes at least                       */
 size_t pawl_nodes_out(void);        /* nodes that are not in the pool: in use, or in a thread's cache    */
 
@@ -30,14 +30,14 @@ static inline pawl_node *pawl_node_get(void)
     if (PAWL_UNLIKELY(n == NULL))
         return pawl_nodes_refill();
     pawl_self.nodes = n->link;
-    pawl_self.spare_nodes--;
     return n;
 }
 
+/* `next` must be zero again: it stays so between an uncontended unlock and the next lock. */
 static inline void pawl_node_put(pawl_node *n)
 {
     n->link = pawl_self.nodes;
     pawl_self.nodes = n;
-    if (PAWL_UNLIKELY(++pawl_self.spare_nodes > 0))
-        pawl_nodes_spill();
+    if (PAWL_UNLIKELY(++pawl_self.puts == 0)) /* an equality, so that it is one add and one jump */
+        pawl_nodes_trim(PAWL_NODES_KEPT);
 }

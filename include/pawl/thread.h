@@ -10,9 +10,10 @@
 
 /* A queue node of MCS and CLH. Lives in the pool of nodes.h, never returns to the system. */
 typedef struct pawl_node {
-    pawl_word wait;         /* 1 while the thread that watches it must wait      */
-    pawl_word next;         /* MCS: the successor's node, once it has linked up  */
-    struct pawl_node *link; /* the next free node, while this one is in a cache  */
+    pawl_word next;         /* MCS: the successor's node, once it has linked up; first, because that saves
+                             * the uncontended unlock an instruction                                     */
+    pawl_word wait;         /* 1 while the thread that watches it must wait                              */
+    struct pawl_node *link; /* the next free node, while this one is in a cache                          */
 } PAWL_ALIGNED pawl_node;
 
 /* What a thread waits on in the locks that stack or chain their waiters. One is enough, because a thread
@@ -37,7 +38,7 @@ typedef struct pawl_thread {
     pawl_element element PAWL_ALIGNED;
     uint64_t hapax PAWL_ALIGNED; /* the next hapax of this thread's block                */
     pawl_node *nodes;            /* free nodes                                           */
-    int32_t spare_nodes;         /* how many, less PAWL_NODES_KEPT (0 before the first)  */
+    uint8_t puts;                /* counts nodes put back, to trim the list once in a while */
     bool at_exit;                /* pawl_thread_leave() will run when the thread ends    */
     char identity[2];            /* Tidex: two addresses that no other thread has        */
     uint64_t random;             /* state of pawl_random()                               */
