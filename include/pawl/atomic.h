@@ -66,6 +66,11 @@ static inline bool pawl_cas_release(pawl_word *w, uint64_t from, uint64_t to)
     return atomic_compare_exchange_strong_explicit(w, &from, to, memory_order_release, memory_order_relaxed);
 }
 
+static inline bool pawl_cas_acq_rel(pawl_word *w, uint64_t from, uint64_t to)
+{
+    return atomic_compare_exchange_strong_explicit(w, &from, to, memory_order_acq_rel, memory_order_relaxed);
+}
+
 static inline bool pawl_cas_relaxed(pawl_word *w, uint64_t from, uint64_t to)
 {
     return atomic_compare_exchange_strong_explicit(w, &from, to, memory_order_relaxed, memory_order_relaxed);

@@ -1,7 +1,8 @@
 /* capacitors.h - the capacitors of the register (Dice & Kogan, Capacitors, listing 1, figure 1, section 5)
  *
  * Admission   platoons, see capacitor.h
- * Bypass      B - 1; `capacitor_fractional`: unbounded, statistically fair in the long run
+ * Bypass      B - 1; `capacitor_fractional`: unbounded, statistically fair in the long run;
+ *             `capacitor_contended`: B - 1 but for tickets just taken, see there
  * Space       see capacitor.h
  * Unlock      as the inner lock's; does not touch the lock after the hand-over
  * Waiting     semi-private for the platoon (`capacitor_plain`, `capacitor_multilane`: global, per lane), then
@@ -100,7 +101,8 @@ static inline void pawl_capacitor_fractional_unlock(pawl_capacitor_fractional *l
 }
 
 /* `capacitor_contended`: an arrival that finds the inner lock free, and nobody between door and exit, needs
- * no ticket. Whoever waits has one, so nobody is overtaken that way and the bound stays. */
+ * no ticket. Whoever waits has one, so nobody is overtaken that way once its ticket can be seen; C11 puts no
+ * limit on how long that takes, which is why the register promises no bound. */
 
 typedef pawl_capacitor_tts pawl_capacitor_contended;
 typedef pawl_skip_ctx pawl_capacitor_contended_ctx;

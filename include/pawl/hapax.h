@@ -6,9 +6,10 @@
  * Unlock      constant time; does not touch the lock after the hand-over (the slot is computed from the
  *             lock's address alone)
  * Waiting     semi-private: a waiter watches the slot of its predecessor's hapax
- * Differs     a waiter whose slot shows a hapax of another block watches `depart` as well. As printed, it
- *             would watch the slot alone, and C11 lets it miss the hand-over for ever: the store that it
- *             saw in the slot may have buried the one that announced `depart`, without ordering it
+ * Differs     a waiter looks at `depart` again after PAWL_HAPAX_RECHECK looks at the slot. As printed, it
+ * would watch the slot alone, and C11 lets it miss the hand-over for ever: a store of another unlock to the
+ * slot may have buried the one that announced `depart`, without ordering it. x86, AArch64 and RISC-V do not
+ * let it happen, POWER does
  *
  *   arrive == depart   unlocked
  *   slot == pred       hand-over seen without a look at the lock: a hapax never recurs
@@ -19,6 +20,12 @@
 #include "hapax_block.h"
 #include "slots.h"
 
+/* Rare, because each costs a look at the lock itself; a machine that needs it needs it on a collision only.
+ */
+#ifndef PAWL_HAPAX_RECHECK
+#define PAWL_HAPAX_RECHECK 1024
+#endif
+
 typedef struct pawl_hapax {
     pawl_word arrive; /* hapax of the latest arrival   */
     pawl_word depart; /* hapax of the latest departure */
@@ -28,17 +35,9 @@ typedef struct pawl_hapax_ctx {
     uint64_t hapax;
 } pawl_hapax_ctx;
 
-/* A value in the slot that its own thread wrote after `pred`, or before it, leads to `pred`; a value of
- * another block only says that there was a collision. */
-static inline bool pawl_hapax_collides(uint64_t seen, uint64_t pred)
-{
-    return seen != 0 && seen >> PAWL_HAPAX_BITS != pred >> PAWL_HAPAX_BITS;
-}
-
 /* Waits until `pred` has departed. */
 static inline void pawl_hapax_wait(pawl_word *depart, pawl_word *notify, uint64_t pred)
 {
-    unsigned looks = 0;
     for (;;) {
         /* B: the slot first, `depart` second; unlock writes them the other way round. */
         uint64_t seen = atomic_load_explicit(notify, memory_order_acquire);
@@ -46,10 +45,7 @@ static inline void pawl_hapax_wait(pawl_word *depart, pawl_word *notify, uint64_
             return; /* A: expedited hand-over */
         if (atomic_load_explicit(depart, memory_order_acquire) == pred)
             return; /* A */
-        if (pawl_hapax_collides(seen, pred))
-            pawl_relax(&looks);
-        else
-            pawl_wait_while_eq_relaxed(notify, seen);
+        pawl_wait_while_eq_for_relaxed(notify, seen, PAWL_HAPAX_RECHECK);
     }
 }
 

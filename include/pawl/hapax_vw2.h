@@ -38,12 +38,8 @@ static inline bool pawl_hapax_wait_visible(pawl_word *depart, pawl_word *visible
         pawl_cas_relaxed(visible, pred, 0);
         return true;
     }
-    unsigned looks = 0;
-    for (unsigned left = PAWL_HAPAX_GRACE; left > 0; left--) {
-        if (atomic_load_explicit(visible, memory_order_acquire) != pred) /* C */
-            return true;
-        pawl_relax(&looks);
-    }
+    if (pawl_wait_while_eq_for(visible, pred, PAWL_HAPAX_GRACE)) /* C */
+        return true;
     uint64_t seen = pred;
     /* C: if it is too late to withdraw, the lock is ours. Acquire on success too, because C11 wants the
      * success order no weaker than the failure's. */

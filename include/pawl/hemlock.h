@@ -7,8 +7,8 @@
  *             lock after the hand-over
  * Waiting     local as long as a thread holds one contended lock at a time: a waiter watches its
  *             predecessor's mailbox, and the predecessor has one for all its locks
- * Differs     the acknowledgement is a release and is acquired, because the mailbox goes away with its
- *             thread
+ * Differs     arrival releases the mailbox, and the acknowledgement is a release that is acquired, because
+ *             the mailbox comes and goes with its thread
  *
  *   tail == 0   unlocked
  *   tail        the mailbox of the latest arrival
@@ -31,8 +31,9 @@ static inline void pawl_hemlock_lock(pawl_hemlock *l, pawl_hemlock_ctx *c)
 {
     (void)c;
     pawl_word *mine = &pawl_self.hemlock.grant;
-    /* A: acquires the critical section of an owner that found no successor */
-    uint64_t before = atomic_exchange_explicit(&l->tail, pawl_address(mine), memory_order_acquire);
+    /* A: acquires the critical section of an owner that found no successor. D: releases our mailbox, which a
+     * young thread has only just made, to the successor that will watch it. */
+    uint64_t before = atomic_exchange_explicit(&l->tail, pawl_address(mine), memory_order_acq_rel);
     if (PAWL_UNLIKELY(before != 0))
         pawl_wait_cas((pawl_word *)before, pawl_address(l), 0); /* B: sees all the last owner wrote; C */
 }
@@ -40,7 +41,7 @@ static inline void pawl_hemlock_lock(pawl_hemlock *l, pawl_hemlock_ctx *c)
 static inline bool pawl_hemlock_trylock(pawl_hemlock *l, pawl_hemlock_ctx *c)
 {
     (void)c;
-    return pawl_cas_acquire(&l->tail, 0, pawl_address(&pawl_self.hemlock.grant)); /* A */
+    return pawl_cas_acq_rel(&l->tail, 0, pawl_address(&pawl_self.hemlock.grant)); /* A, D */
 }
 
 static inline void pawl_hemlock_unlock(pawl_hemlock *l, pawl_hemlock_ctx *c)

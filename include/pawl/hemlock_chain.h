@@ -39,8 +39,9 @@ static inline void pawl_hemlock_chain_lock(pawl_hemlock_chain *l, pawl_hemlock_c
 {
     (void)c;
     pawl_word *mine = &pawl_self.hemlock.chain;
-    /* A: acquires the critical section of an owner that found no successor */
-    uint64_t before = atomic_exchange_explicit(&l->tail, pawl_address(mine), memory_order_acquire);
+    /* A: acquires the critical section of an owner that found no successor. D: releases our chain, which a
+     * young thread has only just made, to the successor that will push to it. */
+    uint64_t before = atomic_exchange_explicit(&l->tail, pawl_address(mine), memory_order_acq_rel);
     if (PAWL_LIKELY(before == 0))
         return;
     pawl_element *e = &pawl_self.element;
@@ -53,7 +54,7 @@ static inline void pawl_hemlock_chain_lock(pawl_hemlock_chain *l, pawl_hemlock_c
 static inline bool pawl_hemlock_chain_trylock(pawl_hemlock_chain *l, pawl_hemlock_chain_ctx *c)
 {
     (void)c;
-    return pawl_cas_acquire(&l->tail, 0, pawl_address(&pawl_self.hemlock.chain)); /* A */
+    return pawl_cas_acq_rel(&l->tail, 0, pawl_address(&pawl_self.hemlock.chain)); /* A, D */
 }
 
 /* Takes the element that waits for `l` out of a detached chain, or returns NULL. What remains is pushed

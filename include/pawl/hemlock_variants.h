@@ -7,9 +7,9 @@
  *             hand-over or the end of the thread, for the mailbox to be empty; `ah` hands over before it
  *             knows whether anybody waits, and then touches the lock: the next owner must not free it
  * Waiting     local as long as a thread holds one contended lock at a time
- * Differs     what a successor does last to a mailbox is a release, and its owner acquires it, because the
- *             mailbox goes away with its thread; `overlap` has an exit rule for the same reason
- *             (pawl_thread_leave())
+ * Differs     arrival releases the mailbox; what a successor does last to it is a release, and its owner
+ *             acquires it, because the mailbox comes and goes with its thread; `overlap` has an exit rule for
+ *             the same reason (pawl_thread_leave())
  *
  * `overlap` and `oh1` have a mailbox of their own: a thread may hold locks of several kinds, and their
  * mailboxes do not mean the same.
@@ -39,10 +39,7 @@ static inline void pawl_hemlock_naive_lock(pawl_hemlock_naive *l, pawl_hemlock_n
 static inline bool pawl_hemlock_naive_trylock(pawl_hemlock_naive *l, pawl_hemlock_naive_ctx *c)
 {
     (void)c;
-    uint64_t unlocked = 0;
-    return atomic_compare_exchange_strong_explicit(&l->tail, &unlocked,
-                                                   pawl_address(&pawl_self.hemlock.grant),
-                                                   memory_order_acq_rel, memory_order_relaxed); /* A, D */
+    return pawl_cas_acq_rel(&l->tail, 0, pawl_address(&pawl_self.hemlock.grant)); /* A, D */
 }
 
 static inline void pawl_hemlock_naive_unlock(pawl_hemlock_naive *l, pawl_hemlock_naive_ctx *c)
@@ -77,11 +74,9 @@ static inline bool pawl_hemlock_overlap_trylock(pawl_hemlock_overlap *l, pawl_he
 {
     (void)c;
     pawl_word *mine = &pawl_self.hemlock.overlap;
-    uint64_t unlocked = 0;
     if (atomic_load_explicit(mine, memory_order_relaxed) == pawl_address(l))
         return false; /* our successor has not even begun: the lock is held */
-    return atomic_compare_exchange_strong_explicit(&l->tail, &unlocked, pawl_address(mine),
-                                                   memory_order_acq_rel, memory_order_relaxed); /* A, D */
+    return pawl_cas_acq_rel(&l->tail, 0, pawl_address(mine)); /* A, D */
 }
 
 static inline void pawl_hemlock_overlap_unlock(pawl_hemlock_overlap *l, pawl_hemlock_overlap_ctx *c)
@@ -137,7 +132,7 @@ static inline void pawl_hemlock_oh1_lock(pawl_hemlock_oh1 *l, pawl_hemlock_oh1_c
 {
     (void)c;
     pawl_word *mine = &pawl_self.hemlock.flagged;
-    uint64_t before = atomic_exchange_explicit(&l->tail, pawl_address(mine), memory_order_acquire); /* A */
+    uint64_t before = atomic_exchange_explicit(&l->tail, pawl_address(mine), memory_order_acq_rel); /* A, D */
     if (PAWL_LIKELY(before == 0))
         return;
     pawl_cas_relaxed((pawl_word *)before, 0, pawl_address(l) | 1);
@@ -147,7 +142,7 @@ static inline void pawl_hemlock_oh1_lock(pawl_hemlock_oh1 *l, pawl_hemlock_oh1_c
 static inline bool pawl_hemlock_oh1_trylock(pawl_hemlock_oh1 *l, pawl_hemlock_oh1_ctx *c)
 {
     (void)c;
-    return pawl_cas_acquire(&l->tail, 0, pawl_address(&pawl_self.hemlock.flagged)); /* A */
+    return pawl_cas_acq_rel(&l->tail, 0, pawl_address(&pawl_self.hemlock.flagged)); /* A, D */
 }
 
 static inline void pawl_hemlock_oh1_unlock(pawl_hemlock_oh1 *l, pawl_hemlock_oh1_ctx *c)
@@ -168,12 +163,12 @@ typedef pawl_no_ctx pawl_hemlock_oh2_ctx;
 
 static inline void pawl_hemlock_oh2_lock(pawl_hemlock_oh2 *l, pawl_hemlock_oh2_ctx *c)
 {
-    pawl_hemlock_lock(l, c); /* A, B, C */
+    pawl_hemlock_lock(l, c); /* A, B, C, D */
 }
 
 static inline bool pawl_hemlock_oh2_trylock(pawl_hemlock_oh2 *l, pawl_hemlock_oh2_ctx *c)
 {
-    return pawl_hemlock_trylock(l, c); /* A */
+    return pawl_hemlock_trylock(l, c); /* A, D */
 }
 
 static inline void pawl_hemlock_oh2_unlock(pawl_hemlock_oh2 *l, pawl_hemlock_oh2_ctx *c)

@@ -41,9 +41,7 @@ static inline void pawl_mcs_lock(pawl_mcs *l, pawl_mcs_ctx *c)
 static inline bool pawl_mcs_trylock(pawl_mcs *l, pawl_mcs_ctx *c)
 {
     pawl_node *mine = pawl_node_get();
-    uint64_t unlocked = 0;
-    if (!atomic_compare_exchange_strong_explicit(&l->tail, &unlocked, pawl_address(mine),
-                                                 memory_order_acq_rel, memory_order_relaxed)) { /* A, B */
+    if (!pawl_cas_acq_rel(&l->tail, 0, pawl_address(mine))) { /* A, B */
         pawl_node_put(mine);
         return false;
     }

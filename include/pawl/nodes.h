@@ -17,8 +17,9 @@ extern "C" {
 
 pawl_node *pawl_nodes_refill(void); /* some nodes from the pool; the first of them, not on the free list */
 void pawl_nodes_trim(size_t keep);  /* all but `keep` free nodes of this thread, to the pool             */
-void pawl_nodes_reserve(size_t n);  /* makes the pool hold `n` free nodes at least                       */
-size_t pawl_nodes_out(void);        /* nodes that are not in the pool: in use, or in a thread's cache    */
+void pawl_nodes_settle(void);      /* trims once in a while; from the first put on, to return them at exit  */
+void pawl_nodes_reserve(size_t n); /* makes the pool hold `n` free nodes at least                       */
+size_t pawl_nodes_out(void);       /* nodes that are not in the pool: in use, or in a thread's cache    */
 
 #ifdef __cplusplus
 }
@@ -38,6 +39,6 @@ static inline void pawl_node_put(pawl_node *n)
 {
     n->link = pawl_self.nodes;
     pawl_self.nodes = n;
-    if (PAWL_UNLIKELY(++pawl_self.puts == 0)) /* an equality, so that it is one add and one jump */
-        pawl_nodes_trim(PAWL_NODES_KEPT);
+    if (PAWL_UNLIKELY(--pawl_self.puts_left < 0))
+        pawl_nodes_settle();
 }

@@ -12,6 +12,11 @@
 #define PAWL_SLOTS 4096
 #endif
 
+/* How much of the array is used; the checker makes it a variable. */
+#ifndef PAWL_SLOT_MASK
+#define PAWL_SLOT_MASK (PAWL_SLOTS - 1)
+#endif
+
 typedef struct pawl_slot {
     pawl_word visible; /* hapax_vw, hapax_vw2: the hapax that the one registered waiter waits for, or 0 */
     pawl_word notify;  /* hapax, hapax_vw2: the last hapax that departed through this slot              */
@@ -33,11 +38,11 @@ extern pawl_word pawl_twa_slots[PAWL_SLOTS]; /* counts; a change says: look at t
 static inline pawl_slot *pawl_slot_of(const void *lock, uint64_t hapax)
 {
     uint32_t salt = (uint32_t)(uintptr_t)lock;
-    return &pawl_slots[(salt + (uint32_t)(hapax >> 16)) * 17 & (PAWL_SLOTS - 1)];
+    return &pawl_slots[(salt + (uint32_t)(hapax >> 16)) * 17 & PAWL_SLOT_MASK];
 }
 
 static inline pawl_word *pawl_twa_slot_of(const void *lock, uint64_t ticket)
 {
     uint32_t salt = (uint32_t)(uintptr_t)lock;
-    return &pawl_twa_slots[(salt + (uint32_t)ticket * 17) & (PAWL_SLOTS - 1)];
+    return &pawl_twa_slots[(salt + (uint32_t)ticket * 17) & PAWL_SLOT_MASK];
 }

@@ -38,7 +38,7 @@ typedef struct pawl_thread {
     pawl_element element PAWL_ALIGNED;
     uint64_t hapax PAWL_ALIGNED; /* the next hapax of this thread's block                */
     pawl_node *nodes;            /* free nodes                                           */
-    uint8_t puts;                /* counts nodes put back, to trim the list once in a while */
+    int8_t puts_left;            /* nodes to put back until pawl_nodes_settle(); 0 at first  */
     bool at_exit;                /* pawl_thread_leave() will run when the thread ends    */
     char identity[2];            /* Tidex: two addresses that no other thread has        */
     uint64_t random;             /* state of pawl_random()                               */

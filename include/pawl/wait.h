@@ -70,6 +70,25 @@ static inline void pawl_wait_while_eq_relaxed(pawl_word *w, uint64_t v)
         pawl_relax(&looks);
 }
 
+/* The same for at most so many looks; true if the word changed. */
+static inline bool pawl_wait_while_eq_for(pawl_word *w, uint64_t v, unsigned most)
+{
+    unsigned looks = 0;
+    for (; most > 0; most--) {
+        if (atomic_load_explicit(w, memory_order_acquire) != v)
+            return true;
+        pawl_relax(&looks);
+    }
+    return false;
+}
+
+static inline void pawl_wait_while_eq_for_relaxed(pawl_word *w, uint64_t v, unsigned most)
+{
+    unsigned looks = 0;
+    while (most-- > 0 && atomic_load_explicit(w, memory_order_relaxed) == v)
+        pawl_relax(&looks);
+}
+
 static inline void pawl_wait_until_eq(pawl_word *w, uint64_t v)
 {
     unsigned looks = 0;

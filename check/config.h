@@ -1,0 +1,20 @@
+/* config.h - how the locks are configured when the lab runs them
+ *
+ * Included before everything else in the code under test. The text of the locks is the one that ships; only
+ * its tunables are set so that rare paths become common ones, and those that a scenario varies are variables.
+ */
+#pragma once
+
+#include <stdint.h>
+
+extern uint32_t check_slot_mask; /* slots in use, less one                              */
+extern uint32_t check_platoon;   /* the capacitors' B                                   */
+extern uint32_t check_coin;      /* one in so many, where a lock tosses a coin          */
+
+#define PAWL_SLOT_MASK      check_slot_mask
+#define PAWL_PLATOON        check_platoon
+#define PAWL_SHUFFLE_ONE_IN check_coin
+#define PAWL_FRACTION       check_coin
+#define PAWL_COIN_MOST      check_coin
+#define PAWL_HAPAX_GRACE    1
+#define PAWL_HAPAX_RECHECK  1

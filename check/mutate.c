@@ -1,0 +1,103 @@
+/* mutate.c - weakens one memory order at a time and looks for the harm */
+#include "mutate.h"
+
+#include <stdlib.h>
+
+const char *check_order_name(int order)
+{
+    static const char *const names[] = {
+        [__ATOMIC_RELAXED] = "relaxed", [__ATOMIC_CONSUME] = "consume", [__ATOMIC_ACQUIRE] = "acquire",
+        [__ATOMIC_RELEASE] = "release", [__ATOMIC_ACQ_REL] = "acq_rel", [__ATOMIC_SEQ_CST] = "seq_cst"};
+    return order >= 0 && order <= __ATOMIC_SEQ_CST ? names[order] : "?";
+}
+
+/* The next weaker orders: one step down, as what is weaker still does more harm. Ends with -1. */
+static const int *weaker(enum lab_op op, enum lab_role role, int order)
+{
+    static const int none[] = {-1}, relaxed[] = {__ATOMIC_RELAXED, -1}, acquire[] = {__ATOMIC_ACQUIRE, -1};
+    static const int release[] = {__ATOMIC_RELEASE, -1}, acq_rel[] = {__ATOMIC_ACQ_REL, -1};
+    static const int either[] = {__ATOMIC_ACQUIRE, __ATOMIC_RELEASE, -1};
+    switch (order) {
+    case __ATOMIC_ACQUIRE:
+    case __ATOMIC_RELEASE:
+        return relaxed;
+    case __ATOMIC_ACQ_REL:
+        return either;
+    case __ATOMIC_SEQ_CST:
+        if (op == LAB_LOAD || role == LAB_FAILURE_ORDER)
+            return acquire;
+        return op == LAB_STORE ? release : acq_rel;
+    default:
+        return none;
+    }
+}
+
+/* Runs the cases until one finds something. */
+static void try_to_kill(const check_case *cases, int count, const check_options *o, mutation *m)
+{
+    for (int i = 0; i < count && !m->killed; i++) {
+        check_outcome out;
+        check_run(&cases[i], o, &out);
+        m->executions += out.executions;
+        m->seconds += out.seconds;
+        m->killed = out.verdict != LAB_OK;
+        m->verdict = out.verdict;
+        if (m->killed)
+            snprintf(m->by, sizeof m->by, "%s", cases[i].name);
+        check_outcome_free(&out);
+    }
+}
+
+/* Collects the places by running everything once, unweakened and briefly. */
+static size_t collect(const check_case *cases, int count, const check_options *o,
+                      struct lab_site_group **groups)
+{
+    check_options brief = *o;
+    brief.profile = check_quick;
+    brief.profile.seconds = 0.2;
+    brief.profile.sample_seconds = 0.2;
+    brief.exhaustive = false;
+    lab_unmutate();
+    lab_forget_sites();
+    for (int i = 0; i < count; i++) {
+        check_outcome out;
+        check_run(&cases[i], &brief, &out);
+        check_outcome_free(&out);
+    }
+    return lab_group_sites("include/pawl/", groups);
+}
+
+static int mutate_role(const struct lab_site_group *g, enum lab_role role, const check_case *cases, int count,
+                       const check_options *o, const lock_info *lock, mutation_sink *sink, void *arg)
+{
+    int from = role == LAB_ORDER ? g->order : g->failure;
+    int survived = 0;
+    for (const int *to = weaker(g->op, role, from); *to >= 0; to++) {
+        mutation m = {.op = g->op, .role = role, .from = from, .to = *to};
+        snprintf(m.site, sizeof m.site, "%s", g->key);
+        lab_mutate(g->pcs, g->count, role, *to);
+        try_to_kill(cases, count, o, &m);
+        lab_unmutate();
+        survived += !m.killed;
+        sink(lock, &m, arg);
+    }
+    return survived;
+}
+
+int check_mutate(const lock_info *lock, const check_options *o, mutation_sink *sink, void *arg)
+{
+    check_case cases[CHECK_MOST_CASES];
+    int count = check_cases(lock, o, cases, CHECK_MOST_CASES);
+    struct lab_site_group *groups;
+    size_t group_count = collect(cases, count, o, &groups);
+    int survived = 0;
+    for (size_t i = 0; i < group_count; i++) {
+        if (groups[i].key[0] == '\0')
+            continue; /* the scenario's own */
+        survived += mutate_role(&groups[i], LAB_ORDER, cases, count, o, lock, sink, arg);
+        if (groups[i].op == LAB_CAS)
+            survived += mutate_role(&groups[i], LAB_FAILURE_ORDER, cases, count, o, lock, sink, arg);
+    }
+    lab_free_groups(groups, group_count);
+    return survived;
+}

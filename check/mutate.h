@@ -1,0 +1,24 @@
+/* mutate.h - weakens one memory order at a time and looks for the harm */
+#pragma once
+
+#include "run.h"
+
+typedef struct mutation {
+    char site[256]; /* where, innermost inlined frame first: "wait.h:81<ticket.h:34" */
+    enum lab_op op;
+    enum lab_role role;
+    int from, to; /* __ATOMIC_... */
+    bool killed;
+    enum lab_verdict verdict; /* that killed it */
+    char by[64];              /* the case that did */
+    uint64_t executions;
+    double seconds;
+} mutation;
+
+typedef void mutation_sink(const lock_info *lock, const mutation *m, void *arg);
+
+/* Tries every weakening of every order that the lock's code (NULL: the semaphore's) uses, and tells `sink`
+ * what came of each. Returns how many survived. */
+int check_mutate(const lock_info *lock, const check_options *o, mutation_sink *sink, void *arg);
+
+const char *check_order_name(int order);

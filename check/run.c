@@ -1,0 +1,205 @@
+/* run.c - makes the cases of a lock, and explores them */
+#include "run.h"
+
+#include <stdarg.h>
+#include <stdlib.h>
+
+const check_profile check_quick = {"quick", 2, 1, 0, 0, 1, 1.0, 0.3};
+const check_profile check_standard = {"standard", 3, 2, 1, 1, 1, 20, 10};
+const check_profile check_deep = {"deep", 4, 3, 1, 1, 1, 120, 60};
+
+/* ---- cases */
+
+typedef struct builder {
+    const lock_info *lock;
+    const check_options *options;
+    check_case *cases;
+    int count, most;
+} builder;
+
+static scenario_setting plain_setting(const builder *b)
+{
+    const check_options *o = b->options;
+    return (scenario_setting){.lock = b->lock,
+                              .threads = o->threads,
+                              .iterations = o->iterations,
+                              .locks = o->locks,
+                              .slots = o->slots != 0 ? o->slots : PAWL_SLOTS,
+                              .platoon = 2,
+                              .coin = 2,
+                              .random = o->seed};
+}
+
+static void add_case(builder *b, const scenario *s, scenario_setting with, const char *special,
+                     unsigned value)
+{
+    if (b->count < b->most) {
+        check_case *c = &b->cases[b->count];
+        c->scenario = s;
+        c->with = with;
+        if (special != NULL)
+            snprintf(c->name, sizeof c->name, "%s/%s=%u", s->name, special, value);
+        else
+            snprintf(c->name, sizeof c->name, "%s", s->name);
+    }
+    b->count++;
+}
+
+/* Settings that matter to this lock: slots that collide, other platoons, another run of the coin. */
+static void add_scenario(builder *b, const scenario *s)
+{
+    scenario_setting with = plain_setting(b);
+    add_case(b, s, with, NULL, 0);
+    bool hashes = b->lock == NULL || b->lock->waiting == PAWL_SEMI_PRIVATE;
+    for (uint32_t slots = 1; hashes && b->options->slots == 0 && slots <= 2; slots++) {
+        scenario_setting few = with;
+        few.slots = slots;
+        add_case(b, s, few, "slots", slots);
+    }
+    bool platoons = b->lock != NULL && strncmp(b->lock->name, "capacitor", 9) == 0;
+    for (uint32_t platoon = 1; platoons && platoon <= 3; platoon += 2) {
+        scenario_setting other = with;
+        other.platoon = platoon;
+        add_case(b, s, other, "platoon", platoon);
+    }
+    bool coin = b->lock != NULL && (b->lock->order == PAWL_SHUFFLED || b->lock->order == PAWL_NONE);
+    for (uint32_t toss = 1; coin && b->lock->thread_bytes > 0 && toss <= 2; toss++) {
+        scenario_setting other = with;
+        other.random += toss;
+        add_case(b, s, other, "toss", toss);
+    }
+}
+
+int check_cases(const lock_info *lock, const check_options *o, check_case *cases, int most)
+{
+    builder b = {.lock = lock, .options = o, .cases = cases, .most = most};
+    const scenario *s = lock != NULL ? check_scenarios : check_semaphore_scenarios;
+    int count = lock != NULL ? check_scenario_count : check_semaphore_scenario_count;
+    for (int i = 0; i < count; i++)
+        if ((o->scenario == NULL || strcmp(o->scenario, s[i].name) == 0) &&
+            (s[i].applies == NULL || s[i].applies(lock)))
+            add_scenario(&b, &s[i]);
+    return b.count;
+}
+
+/* ---- exploring one */
+
+static struct lab_limits limits_of(const check_case *which, const check_profile *p)
+{
+    struct lab_limits l = LAB_LIMITS;
+    l.preemptions = p->preemptions;
+    l.stale = p->stale;
+    l.inserts = p->inserts;
+    l.spurious = p->spurious;
+    l.timeouts = p->timeouts;
+    l.bypass_each = scenario_bypass_each(&which->with);
+    l.bypass_total = scenario_bypass_total(&which->with);
+    return l;
+}
+
+/* What `--replay` takes: the setting, then the lab's own description of the execution. */
+static char *replay_text(const check_case *c, const char *execution)
+{
+    char *text;
+    const scenario_setting *w = &c->with;
+    if (asprintf(&text, "%s:%d:%d:%d:%u:%u:%u:%llu:%s", c->scenario->name, w->threads, w->iterations,
+                 w->locks, w->slots, w->platoon, w->coin, (unsigned long long)w->random, execution) < 0)
+        return NULL;
+    return text;
+}
+
+static void add_result(check_outcome *out, const struct lab_result *r)
+{
+    out->verdict = r->verdict;
+    out->executions += r->executions;
+    out->pruned += r->pruned;
+    out->steps += r->steps;
+    out->seconds += r->seconds;
+    if (r->verdict == LAB_OK)
+        return;
+    snprintf(out->message, sizeof out->message, "%s", r->message);
+    out->replay = replay_text(&out->which, r->replay);
+}
+
+void check_run(const check_case *which, const check_options *o, check_outcome *out)
+{
+    *out = (check_outcome){.which = *which};
+    struct lab_program program;
+    struct lab_result result;
+    scenario_prepare(which->scenario, &which->with, &program);
+    struct lab_limits limits = limits_of(which, &o->profile);
+    limits.seconds = o->exhaustive ? 0 : o->profile.seconds;
+    lab_explore(&program, &limits, &result);
+    add_result(out, &result);
+    out->complete = result.complete;
+    if (result.verdict != LAB_OK || result.complete || o->exhaustive)
+        return;
+    limits.search = LAB_RANDOM;
+    limits.seed = o->seed;
+    limits.executions = UINT64_MAX;
+    limits.seconds = o->profile.sample_seconds;
+    limits.stale = limits.inserts = limits.spurious = limits.preemptions = 100;
+    lab_explore(&program, &limits, &result);
+    add_result(out, &result);
+}
+
+void check_outcome_free(check_outcome *out)
+{
+    free(out->replay);
+    out->replay = NULL;
+}
+
+/* ---- replay */
+
+static const scenario *find_scenario(const lock_info *lock, const char *name, size_t length)
+{
+    const scenario *s = lock != NULL ? check_scenarios : check_semaphore_scenarios;
+    int count = lock != NULL ? check_scenario_count : check_semaphore_scenario_count;
+    for (int i = 0; i < count; i++)
+        if (strlen(s[i].name) == length && memcmp(s[i].name, name, length) == 0)
+            return &s[i];
+    return NULL;
+}
+
+static const char *parse_replay(const lock_info *lock, const char *text, check_case *c)
+{
+    const char *colon = strchr(text, ':');
+    c->scenario = colon == NULL ? NULL : find_scenario(lock, text, (size_t)(colon - text));
+    if (c->scenario == NULL)
+        return NULL;
+    scenario_setting *w = &c->with;
+    unsigned long long random;
+    int used = 0;
+    w->lock = lock;
+    if (sscanf(colon, ":%d:%d:%d:%u:%u:%u:%llu:%n", &w->threads, &w->iterations, &w->locks, &w->slots,
+               &w->platoon, &w->coin, &random, &used) != 7 ||
+        used == 0)
+        return NULL;
+    w->random = random;
+    bool fits = w->threads >= 0 && w->threads <= LAB_MAX_THREADS && w->slots >= 1 && w->slots <= PAWL_SLOTS &&
+                (w->slots & (w->slots - 1)) == 0 && w->locks >= 0 && w->locks <= 2 && w->iterations >= 0 &&
+                w->platoon >= 1 && w->coin >= 1;
+    snprintf(c->name, sizeof c->name, "%s", c->scenario->name);
+    return fits ? colon + used : NULL;
+}
+
+bool check_replay(const lock_info *lock, const char *text, FILE *trace, check_outcome *out,
+                  const char **error)
+{
+    *out = (check_outcome){0};
+    const char *execution = parse_replay(lock, text, &out->which);
+    if (execution == NULL || (out->which.scenario->applies != NULL && !out->which.scenario->applies(lock))) {
+        *error = "is not the replay of an execution of this lock";
+        return false;
+    }
+    struct lab_program program;
+    struct lab_result result;
+    scenario_prepare(out->which.scenario, &out->which.with, &program);
+    struct lab_limits limits = limits_of(&out->which, &check_standard);
+    limits.search = LAB_REPLAY;
+    limits.replay = execution;
+    lab_explore(&program, &limits, &result);
+    add_result(out, &result);
+    lab_print_trace(trace, &result);
+    return true;
+}

@@ -1,0 +1,306 @@
+/* scenarios.c - the programs that the lab explores; compiled like the locks, so that the lab sees every
+ * access */
+#include "scenarios.h"
+#include "state.h"
+
+#include <pawl/nodes.h>
+
+uint32_t check_slot_mask, check_platoon, check_coin;
+check_state state;
+
+/* ---- what scenarios are made of */
+
+/* libpawl's hook, for simulated threads. */
+void pawl_thread_enter(void)
+{
+    if (pawl_self.at_exit)
+        return;
+    pawl_self.at_exit = true;
+    lab_at_thread_exit(pawl_thread_leave);
+}
+
+/* A thread's first words: what would otherwise depend on where memory happens to be, or cost a visit to the
+ * pool that every thread makes and that `exit` checks. */
+static void begin_thread(int id, bool own_nodes)
+{
+    pawl_self.random = state.with.random + 0x9E3779B97F4A7C15u * (uint64_t)(id + 1);
+    if (!own_nodes)
+        return;
+    for (int i = 0; i < CHECK_NODES; i++)
+        state.node[id][i].link = i + 1 < CHECK_NODES ? &state.node[id][i + 1] : NULL;
+    pawl_self.nodes = &state.node[id][0];
+}
+
+static void critical_section(int which)
+{
+    lab_enter(&state.lock[which]);
+    state.data[which]++; /* plain: a lock that orders too little makes it a data race */
+    lab_leave(&state.lock[which]);
+}
+
+static void lock(int which, lock_ctx *c)
+{
+    lab_arrive(&state.lock[which]);
+    state.with.lock->lock(&state.lock[which], c);
+    lab_enter(&state.lock[which]);
+    state.data[which]++;
+}
+
+static void unlock(int which, lock_ctx *c)
+{
+    lab_leave(&state.lock[which]);
+    state.with.lock->unlock(&state.lock[which], c);
+}
+
+static void visit(int id, int which)
+{
+    lock_ctx c;
+    lock(which, &c);
+    unlock(which, &c);
+    state.entered[id]++;
+}
+
+static bool try_visit(int id, int which)
+{
+    lock_ctx c;
+    lab_arrive(&state.lock[which]);
+    if (!state.with.lock->trylock(&state.lock[which], &c))
+        return false;
+    critical_section(which);
+    state.with.lock->unlock(&state.lock[which], &c);
+    state.entered[id]++;
+    return true;
+}
+
+static int rounds(int id)
+{
+    return id == 0 || state.everyone ? state.iterations : 1;
+}
+
+static void count_visits(void)
+{
+    int visits = 0, data = 0;
+    for (int i = 0; i < LAB_MAX_THREADS; i++)
+        visits += state.entered[i];
+    for (int i = 0; i < CHECK_LOCKS; i++)
+        data += state.data[i];
+    lab_assert(data == visits, "every visit to the critical section left its mark");
+}
+
+/* ---- scenarios */
+
+/* Everyone wants the same lock, or the same few. */
+static void contend(int id)
+{
+    begin_thread(id, true);
+    for (int i = 0; i < rounds(id); i++)
+        visit(id, (id + i) % state.locks);
+}
+
+/* The first thread holds two locks at once, released in the order they were taken; each of the others waits
+ * for one of them. What a thread has only once (a mailbox, an element) serves both. */
+static void two_locks(int id)
+{
+    begin_thread(id, true);
+    if (id > 0) {
+        visit(id, (id - 1) % 2);
+        return;
+    }
+    for (int i = 0; i < state.iterations; i++) {
+        lock_ctx a, b;
+        lock(0, &a);
+        lock(1, &b);
+        unlock(0, &a);
+        unlock(1, &b);
+        state.entered[id] += 2;
+    }
+}
+
+/* One lock after the other, so that a late hand-over of the first meets the second. */
+static void alternate(int id)
+{
+    begin_thread(id, true);
+    visit(id, id == 1);
+    if (id < 2)
+        visit(id, id == 0);
+}
+
+static void trylock(int id)
+{
+    begin_thread(id, true);
+    if (id == 0)
+        for (int i = 0; i < state.iterations; i++)
+            visit(id, 0);
+    else if (!try_visit(id, 0) && id == 1)
+        visit(id, 0);
+}
+
+static bool has_trylock(const lock_info *lock)
+{
+    return lock->trylock != NULL;
+}
+
+static void trylock_alone_succeeds(void)
+{
+    count_visits();
+    lock_ctx c;
+    lab_assert(state.with.lock->trylock(&state.lock[0], &c), "trylock takes a free lock");
+    lab_assert(!state.with.lock->trylock(&state.lock[0], &(lock_ctx){0}), "trylock fails on a held lock");
+    state.with.lock->unlock(&state.lock[0], &c);
+}
+
+/* Threads end as soon as they have unlocked, and others begin in their place. */
+static void thread_exit(int id)
+{
+    begin_thread(id, false);
+    visit(id, 0);
+    if (id > 0)
+        return;
+    for (int i = 1; i < state.iterations; i++) {
+        lab_thread_restart();
+        begin_thread(id, false);
+        visit(id, 0);
+    }
+}
+
+static void nodes_are_back(void)
+{
+    count_visits();
+    if (state.with.lock->destroy != NULL)
+        state.with.lock->destroy(&state.lock[0]);
+    pawl_nodes_trim(0);
+    if (pawl_nodes_out() != 0)
+        lab_fail(LAB_LEAK, "queue nodes did not return to the pool");
+}
+
+/* The last owner destroys the lock as soon as it has unlocked: nobody may touch it then, though all but one
+ * have long decided to leave. */
+static void destroy(int id)
+{
+    begin_thread(id, true);
+    lock_ctx c;
+    lock(0, &c);
+    bool last = --state.references == 0;
+    state.entered[id]++;
+    unlock(0, &c);
+    if (!last)
+        return;
+    if (state.with.lock->destroy != NULL)
+        state.with.lock->destroy(&state.lock[0]);
+    lab_destroy(&state.lock[0], state.with.lock->size);
+}
+
+static bool promises_prompt_destruction(const lock_info *lock)
+{
+    return lock->prompt;
+}
+
+/* The first thread locks, the second unlocks; the first wants the lock again at once. */
+static void hand_off(int id)
+{
+    begin_thread(id, true);
+    if (id == 0) {
+        lock(0, &state.handed);
+        state.entered[id]++;
+        lab_leave(&state.lock[0]);
+        atomic_store_explicit(&state.flag, 1, memory_order_release);
+        visit(id, 0);
+    } else if (id == 1) {
+        while (atomic_load_explicit(&state.flag, memory_order_acquire) == 0)
+            ;
+        state.with.lock->unlock(&state.lock[0], &state.handed);
+    } else {
+        visit(id, 0);
+    }
+}
+
+static bool is_oblivious(const lock_info *lock)
+{
+    return lock->oblivious;
+}
+
+const scenario check_scenarios[] = {
+    {"contend", "everyone wants one lock", 3, 2, contend, NULL, NULL, false, 0},
+    {"two-locks", "a thread holds two locks that others wait for", 3, 1, two_locks, NULL, NULL, false, 0},
+    {"alternate", "threads go from one lock to another", 3, 1, alternate, NULL, NULL, false, 0},
+    {"trylock", "lock and trylock, mixed", 3, 2, trylock, trylock_alone_succeeds, has_trylock, false, 0},
+    {"exit", "threads end and their memory is used again", 3, 2, thread_exit, nodes_are_back, NULL, true, 0},
+    {"destroy", "the last owner destroys the lock", 3, 1, destroy, NULL, promises_prompt_destruction, true,
+     0},
+    {"hand-off", "another thread unlocks", 3, 1, hand_off, NULL, is_oblivious, false, 0},
+    {"crowd", "four threads want one lock", 4, 1, contend, NULL, NULL, false, 0},
+};
+const int check_scenario_count = sizeof check_scenarios / sizeof check_scenarios[0];
+
+/* ---- setting up */
+
+static void set_up(void *unused)
+{
+    (void)unused;
+    memset(state.lock, 0, sizeof state.lock);
+    memset(state.data, 0, sizeof state.data);
+    memset(state.entered, 0, sizeof state.entered);
+    memset(state.node, 0, sizeof state.node);
+    memset(&state.semaphore, 0, sizeof state.semaphore);
+    atomic_store_explicit(&state.flag, 0, memory_order_relaxed);
+    state.references = state.threads;
+    pawl_semaphore_init(&state.semaphore, state.scenario->permits);
+    lab_name(&state.lock[0], sizeof state.lock[0], "lock");
+    lab_name(&state.lock[1], sizeof state.lock[1], "lock2");
+    lab_name(state.data, sizeof state.data, "data");
+    lab_name(state.node, sizeof state.node, "node");
+    lab_name(pawl_slots, sizeof pawl_slots, "slots");
+    lab_name(pawl_twa_slots, sizeof pawl_twa_slots, "twa_slots");
+    lab_name(&state.semaphore, sizeof state.semaphore, "semaphore");
+}
+
+static void run_thread(void *arg, int id)
+{
+    (void)arg;
+    state.scenario->thread(id);
+}
+
+static void finish(void *unused)
+{
+    (void)unused;
+    (state.scenario->finish != NULL ? state.scenario->finish : count_visits)();
+}
+
+void scenario_prepare(const scenario *s, const scenario_setting *with, struct lab_program *p)
+{
+    state.scenario = s;
+    state.with = *with;
+    state.threads = with->threads != 0 ? with->threads : s->threads;
+    state.iterations = with->iterations != 0 ? with->iterations : s->iterations;
+    state.locks = with->locks != 0 ? with->locks : 1;
+    state.everyone = with->iterations != 0;
+    check_slot_mask = with->slots - 1;
+    check_platoon = with->platoon;
+    check_coin = with->coin;
+    pawl_nodes_reserve(64);
+    *p = (struct lab_program){.threads = state.threads,
+                              .setup = set_up,
+                              .thread = run_thread,
+                              .finish = finish,
+                              .threads_die = s->threads_die};
+}
+
+static int bypass(const scenario_setting *with, int registered)
+{
+    bool by_platoon = with->lock->order == PAWL_PLATOONS && registered != PAWL_UNBOUNDED;
+    return by_platoon ? (int)with->platoon - 1 : registered;
+}
+
+int scenario_bypass_each(const scenario_setting *with)
+{
+    if (with->lock == NULL)
+        return 0;
+    return bypass(with, with->lock->each);
+}
+
+int scenario_bypass_total(const scenario_setting *with)
+{
+    if (with->lock == NULL)
+        return 0;
+    return bypass(with, with->lock->total);
+}

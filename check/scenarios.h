@@ -1,0 +1,45 @@
+/* scenarios.h - what threads do to a lock while the lab watches
+ *
+ * A scenario is a small program over one or two locks, of which the lab explores the executions. It applies
+ * to a lock if the lock's entry in the register says so.
+ */
+#pragma once
+
+#include "subjects.h"
+
+#include "../lab/lab.h"
+
+typedef struct scenario_setting {
+    const lock_info *lock; /* NULL for the scenarios of the semaphore */
+    int threads;           /* 0: the scenario's own number            */
+    int iterations;        /* 0: the scenario's own number            */
+    int locks;             /* 0: one, where a scenario leaves it open */
+    uint32_t slots;
+    uint32_t platoon;
+    uint32_t coin;
+    uint64_t random; /* seed of the threads' generators */
+} scenario_setting;
+
+typedef struct scenario {
+    const char *name;
+    const char *what;
+    int threads;
+    int iterations; /* of the first thread; the others acquire once, unless the user asks for more */
+    void (*thread)(int id);
+    void (*finish)(void);                   /* NULL: counts the acquisitions */
+    bool (*applies)(const lock_info *lock); /* NULL: to every lock    */
+    bool threads_die;
+    uint32_t permits; /* of the semaphore */
+} scenario;
+
+extern const scenario check_scenarios[];
+extern const int check_scenario_count;
+extern const scenario check_semaphore_scenarios[];
+extern const int check_semaphore_scenario_count;
+
+/* Fills in the program that the lab will run. One setting at a time. */
+void scenario_prepare(const scenario *s, const scenario_setting *with, struct lab_program *p);
+
+/* How often a thread may be overtaken in this setting: the register's bounds, or the platoon's. */
+int scenario_bypass_each(const scenario_setting *with);
+int scenario_bypass_total(const scenario_setting *with);

@@ -1,0 +1,28 @@
+/* state.h - the memory that scenarios work on */
+#pragma once
+
+#include "scenarios.h"
+
+#include <pawl/nodes.h>
+
+#define CHECK_LOCKS 2
+#define CHECK_NODES 3
+
+typedef struct check_state {
+    _Alignas(256) lock_memory lock[CHECK_LOCKS];
+    _Alignas(128) int data[CHECK_LOCKS];
+    int entered[LAB_MAX_THREADS];
+    int references;
+    lock_ctx handed;
+    _Atomic(int) flag;
+    pawl_semaphore semaphore;
+    pawl_node node[LAB_MAX_THREADS][CHECK_NODES];
+
+    /* Constant while an exploration runs. */
+    const scenario *scenario;
+    scenario_setting with;
+    int threads, iterations, locks;
+    bool everyone;
+} check_state;
+
+extern check_state state;

@@ -1,0 +1,15 @@
+/* subjects.h - the locks that can be checked, by name */
+#pragma once
+
+#include "config.h"
+
+#include <pawl.h>
+
+/* The register's table wants constants; what a capacitor's bounds are, the scenario knows. */
+#undef PAWL_PLATOON
+#define PAWL_PLATOON 10
+#include "../common/table.h"
+
+/* The registered locks, compiled for the lab. */
+extern const lock_info *const check_locks;
+extern const int check_lock_count;

@@ -1,0 +1,6 @@
+/* survivors.h - memory orders of which the checker found no need, and why they stay */
+#pragma once
+
+/* The reason, or NULL if a survivor is not expected here. */
+const char *survivor_reason(const char *lock, const char *site, const char *op, const char *from,
+                            const char *to);
