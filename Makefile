@@ -39,8 +39,10 @@ soak:
 	@scripts/deps.sh $(TEST_PACKAGES)
 	@scripts/check.sh soak
 
-install: all
-	@meson install -C $(BUILD) --no-rebuild
+install: $(BUILD)/build.ninja
+	@meson configure $(BUILD) -Dprefix=$(PREFIX)
+	@$(MAKE) --no-print-directory all
+	@meson install -C $(BUILD) --no-rebuild --quiet
 
 clean:
 	rm -rf build build-*

@@ -81,6 +81,14 @@ void pawl_nodes_trim(size_t keep)
     pool_unlock();
 }
 
+/* A thread that only unlocks what others locked never refills: it must be known before its first node. */
+void pawl_nodes_settle(void)
+{
+    pawl_thread_enter();
+    pawl_self.puts_left = INT8_MAX;
+    pawl_nodes_trim(PAWL_NODES_KEPT);
+}
+
 void pawl_nodes_reserve(size_t n)
 {
     pool_lock();

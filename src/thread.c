@@ -12,4 +12,5 @@ void pawl_thread_leave(void)
      * the clearing in pawl_hemlock_overlap_lock(); without it the memory could be reused under that store. */
     pawl_wait_until_eq(&pawl_self.hemlock.overlap, 0);
     pawl_nodes_trim(0);
+    pawl_self.puts_left = 0; /* a destructor that unlocks again calls pawl_nodes_settle() again */
 }

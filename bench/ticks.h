@@ -1,0 +1,29 @@
+/* ticks.h - a clock that is cheap enough to be read inside the measured loop
+ *
+ * The unit is the machine's. Whoever needs nanoseconds reads this clock and CLOCK_MONOTONIC at both ends of
+ * the measurement and scales (see run.c), so that nothing has to be calibrated beforehand.
+ */
+#pragma once
+
+#include <stdint.h>
+#include <time.h>
+
+static inline uint64_t nanoseconds(clockid_t clock)
+{
+    struct timespec t;
+    clock_gettime(clock, &t);
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+static inline uint64_t ticks(void)
+{
+#if defined(__x86_64__)
+    return __builtin_ia32_rdtsc();
+#elif defined(__aarch64__)
+    uint64_t t;
+    __asm__ volatile("mrs %0, cntvct_el0" : "=r"(t));
+    return t;
+#else
+    return nanoseconds(CLOCK_MONOTONIC);
+#endif
+}

@@ -1,0 +1,28 @@
+/* main.c - the `pawl` command */
+#include "cli.h"
+
+#include <signal.h>
+
+/* A subcommand is a file and a line here. */
+static const command commands[] = {
+    {"list", "Show the locks and their properties", list_main},
+    {"bench", "Measure locks", bench_main},
+    {"demo", "Measure all locks on this machine, in less than a minute", demo_main},
+    {NULL, NULL, NULL},
+};
+
+static const command_set pawl = {
+    .kind = "command",
+    .usage = "COMMAND [ARGUMENT...]",
+    .doc = "Locks with known fairness and cost, and the instruments that show it.",
+    .commands = commands,
+};
+
+int main(int argc, char **argv)
+{
+    signal(SIGPIPE, SIG_DFL); /* `pawl list | head` ends quietly, whatever the parent ignored */
+    static char name[] = "pawl";
+    if (argc > 0)
+        argv[0] = name;
+    return dispatch(&pawl, argc, argv);
+}

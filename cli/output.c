@@ -1,0 +1,146 @@
+/* output.c - collects a result in memory, then writes it to a temporary file and renames that */
+#include "output.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { DEFAULT_WIDTH = 120 };
+
+/* A file that is to appear, or to be replaced, under its name. */
+typedef struct target {
+    int fd;
+    char *name;      /* links resolved: rename() would replace the link itself             */
+    char *temporary; /* in the same folder; NULL if the target is a device or a pipe,
+                        which is written to and never replaced                             */
+} target;
+
+static _Noreturn void give_up(const target *t, const char *path, int error)
+{
+    if (t->temporary != NULL)
+        unlink(t->temporary);
+    fail("--output '%s': %s", path, strerror(error));
+}
+
+static char *resolve(const char *path)
+{
+    char *name = realpath(path, NULL);
+    if (name == NULL)
+        name = strdup(path);
+    if (name == NULL)
+        fail("out of memory");
+    return name;
+}
+
+static mode_t mode_of_new_files(void)
+{
+    mode_t mask = umask(0);
+    umask(mask);
+    return 0666 & ~mask;
+}
+
+static void open_temporary(target *t, const char *path, mode_t mode)
+{
+    char *temporary;
+    if (asprintf(&temporary, "%s.XXXXXX", t->name) < 0)
+        fail("out of memory");
+    t->fd = mkostemp(temporary, O_CLOEXEC);
+    if (t->fd < 0)
+        give_up(t, path, errno);
+    t->temporary = temporary;
+    if (fchmod(t->fd, mode) != 0)
+        give_up(t, path, errno);
+}
+
+static target open_target(const char *path)
+{
+    target t = {.name = resolve(path)};
+    struct stat there;
+    bool exists = stat(t.name, &there) == 0;
+    if (!exists && *path != '\0') {
+        open_temporary(&t, path, mode_of_new_files());
+        return t;
+    }
+    /* For a plain file this asks whether it may be replaced: rename() would ask the folder only. */
+    t.fd = open(t.name, O_WRONLY | O_CLOEXEC);
+    if (t.fd < 0)
+        give_up(&t, path, errno);
+    if (S_ISREG(there.st_mode)) {
+        close(t.fd);
+        open_temporary(&t, path, there.st_mode & 07777);
+    }
+    return t;
+}
+
+static void free_target(target *t)
+{
+    free(t->name);
+    free(t->temporary);
+}
+
+/* 0 or an errno value. */
+static int write_all(int fd, const char *text, size_t size)
+{
+    while (size > 0) {
+        ssize_t n = write(fd, text, size);
+        if (n < 0 && errno != EINTR)
+            return errno;
+        text += n > 0 ? n : 0;
+        size -= n > 0 ? (size_t)n : 0;
+    }
+    return 0;
+}
+
+void output_check(const char *path)
+{
+    struct stat there;
+    if (path == NULL || (stat(path, &there) == 0 && S_ISFIFO(there.st_mode)))
+        return; /* opening a pipe would already tell its reader something */
+    target t = open_target(path);
+    close(t.fd);
+    if (t.temporary != NULL)
+        unlink(t.temporary);
+    free_target(&t);
+}
+
+void output_open(output *o, const char *path)
+{
+    *o = (output){.path = path};
+    o->file = open_memstream(&o->text, &o->size);
+    if (o->file == NULL)
+        fail("out of memory");
+}
+
+void output_close(output *o)
+{
+    if (ferror(o->file) != 0 || fclose(o->file) != 0)
+        fail("out of memory");
+    if (o->path == NULL) {
+        int error = write_all(STDOUT_FILENO, o->text, o->size);
+        if (error != 0)
+            fail("standard output: %s", strerror(error));
+    } else {
+        target t = open_target(o->path);
+        int error = write_all(t.fd, o->text, o->size);
+        if (close(t.fd) != 0 && error == 0)
+            error = errno;
+        if (error == 0 && t.temporary != NULL && rename(t.temporary, t.name) != 0)
+            error = errno;
+        if (error != 0)
+            give_up(&t, o->path, error);
+        free_target(&t);
+    }
+    free(o->text);
+}
+
+unsigned output_width(const output *o)
+{
+    struct winsize size;
+    if (o->path != NULL || ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0)
+        return DEFAULT_WIDTH;
+    return size.ws_col;
+}

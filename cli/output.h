@@ -1,0 +1,22 @@
+/* output.h - where a command's result goes: standard output, or a file that appears whole or not at all */
+#pragma once
+
+#include "cli.h"
+
+typedef struct output {
+    FILE *file; /* in memory until output_close() */
+    char *text;
+    size_t size;
+    const char *path; /* NULL for standard output */
+} output;
+
+/* Fails now if the path (NULL: standard output) could not be written later, before hours of measurement. */
+void output_check(const char *path);
+
+void output_open(output *o, const char *path);
+
+/* Fails, and leaves nothing behind, if anything could not be written. */
+void output_close(output *o);
+
+/* Characters in a line: the terminal's, or 120 if the output is none. */
+unsigned output_width(const output *o);

@@ -1,0 +1,121 @@
+/* parse.c - reads what people type */
+#include "parse.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+uint64_t parse_number(const char *what, const char *text, uint64_t least, uint64_t most)
+{
+    char *end;
+    errno = 0;
+    unsigned long long value = isdigit((unsigned char)text[0]) ? strtoull(text, &end, 10) : (end = "?", 0);
+    if (*end != '\0')
+        fail("%s '%s': not a whole number", what, text);
+    if (errno == ERANGE || value < least || value > most)
+        fail("%s '%s': must be from %llu to %llu", what, text, (unsigned long long)least,
+             (unsigned long long)most);
+    return value;
+}
+
+uint64_t parse_duration(const char *what, const char *text)
+{
+    static const struct {
+        const char *name;
+        double ns;
+    } units[] = {{"", 1e9}, {"s", 1e9}, {"ms", 1e6}, {"us", 1e3}};
+    /* strtod() would also take hexadecimal, infinities and signs. */
+    size_t digits = strspn(text, "0123456789.");
+    char *end = (char *)text;
+    double value = digits > 0 ? strtod(text, &end) : 0;
+    for (size_t i = 0; end == text + digits && digits > 0 && i < sizeof units / sizeof units[0]; i++) {
+        if (strcmp(end, units[i].name) != 0)
+            continue;
+        double ns = value * units[i].ns;
+        if (ns < 1e6 || ns > 3600e9)
+            fail("%s '%s': must be from 1ms to 3600s", what, text);
+        return (uint64_t)ns;
+    }
+    fail("%s '%s': not a duration, such as 2s or 500ms", what, text);
+}
+
+static const struct {
+    const char *name;
+    pawl_policy policy;
+} policies[] = {{"spin", PAWL_WAIT_SPIN}, {"yield", PAWL_WAIT_YIELD}};
+
+enum { POLICIES = sizeof policies / sizeof policies[0] };
+
+pawl_policy parse_policy(const char *what, const char *text)
+{
+    for (int i = 0; i < POLICIES; i++)
+        if (strcmp(policies[i].name, text) == 0)
+            return policies[i].policy;
+    fail("%s '%s': must be spin or yield", what, text);
+}
+
+const char *policy_name(pawl_policy policy)
+{
+    for (int i = 0; i < POLICIES; i++)
+        if (policies[i].policy == policy)
+            return policies[i].name;
+    return "?";
+}
+
+void check_environment(void)
+{
+    const char *wait = getenv("PAWL_WAIT");
+    if (wait != NULL)
+        parse_policy("PAWL_WAIT", wait);
+}
+
+void parse_list(const char *what, const char *text, void (*each)(const char *item, void *input), void *input)
+{
+    char *items = strdup(text), *rest = items, *item;
+    if (items == NULL)
+        fail("out of memory");
+    while ((item = strsep(&rest, ",")) != NULL) {
+        if (*item == '\0')
+            fail("%s '%s': %s", what, text, *text == '\0' ? "empty list" : "empty item in the list");
+        each(item, input);
+    }
+    free(items);
+}
+
+/* Levenshtein's distance, for names of less than 64 characters; longer ones are far away. */
+static size_t distance(const char *a, const char *b)
+{
+    size_t row[64], n = strlen(b);
+    if (n >= sizeof row / sizeof row[0])
+        return SIZE_MAX;
+    for (size_t j = 0; j <= n; j++)
+        row[j] = j;
+    for (size_t i = 1; a[i - 1] != '\0'; i++) {
+        size_t diagonal = row[0];
+        row[0] = i;
+        for (size_t j = 1; j <= n; j++) {
+            size_t replace = diagonal + (a[i - 1] != b[j - 1]);
+            size_t shorter = (row[j] < row[j - 1] ? row[j] : row[j - 1]) + 1;
+            diagonal = row[j];
+            row[j] = replace < shorter ? replace : shorter;
+        }
+    }
+    return row[n];
+}
+
+const char *did_you_mean(const char *text, const char *(*name)(const void *names, size_t i),
+                         const void *names, size_t count)
+{
+    static char hint[96];
+    size_t best = 1 + strlen(text) / 3; /* farther away it would be a guess */
+    hint[0] = '\0';
+    for (size_t i = 0; i < count; i++) {
+        size_t d = distance(text, name(names, i));
+        if (d > best || (d == best && hint[0] != '\0'))
+            continue;
+        best = d;
+        snprintf(hint, sizeof hint, "; did you mean '%s'?", name(names, i));
+    }
+    return hint;
+}

@@ -1,0 +1,76 @@
+"""What the tests share: a way to run the command, and a way to be run."""
+
+import os
+import pathlib
+import re
+import subprocess
+import tempfile
+
+root = pathlib.Path(__file__).resolve().parents[2]
+build = None  # set by run.py
+tests = []
+
+
+def test(function):
+    tests.append(function)
+    return function
+
+
+def run_all():
+    failed = 0
+    for function in tests:
+        try:
+            function()
+        except Exception as e:  # a failed test must not keep the others from running
+            failed += 1
+            print(f"FAILED {function.__name__}: {e or type(e).__name__}")
+    print(f"{len(tests) - failed} passed, {failed} failed")
+    return failed
+
+
+def check(condition, message):
+    if not condition:
+        raise AssertionError(message)
+
+
+def run(*command, **options):
+    options = {"capture_output": True, "text": True, "timeout": 120} | options
+    return subprocess.run([str(c) for c in command], **options)
+
+
+def pawl(*arguments, **options):
+    return run(build / "pawl", *arguments, **options)
+
+
+def output(*arguments, **options):
+    """Standard output of a command that must succeed and say nothing else."""
+    p = pawl(*arguments, **options)
+    check(p.returncode == 0, f"{arguments}: exit {p.returncode}: {p.stderr.strip()}")
+    unexpected = [l for l in p.stderr.splitlines() if not l.endswith(": other programs were running")]
+    check(not unexpected, f"{arguments}: unexpected: {unexpected}")
+    return p.stdout
+
+
+def refused(arguments, named, **options):
+    """The command must exit with 2, print nothing, and name the culprit in one line."""
+    p = pawl(*arguments, **options)
+    check(p.returncode == 2, f"{arguments}: exit {p.returncode}, not 2")
+    check(not p.stdout, f"{arguments}: wrote to standard output")
+    lines = p.stderr.splitlines()
+    check(len(lines) == 1, f"{arguments}: {len(lines)} lines of error: {p.stderr.strip()}")
+    check(lines[0].startswith("pawl: "), f"{arguments}: {lines[0]}")
+    check(named in lines[0], f"{arguments}: '{named}' is not in: {lines[0]}")
+
+
+def registered():
+    """The names in locks.def, in order."""
+    register = (root / "include/pawl/locks.def").read_text()
+    return re.findall(r"^PAWL_LOCK\((\w+),", register, re.MULTILINE)
+
+
+def folder():
+    return tempfile.TemporaryDirectory(prefix="pawl-test-")
+
+
+def environment(**variables):
+    return os.environ | variables

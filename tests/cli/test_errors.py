@@ -1,0 +1,98 @@
+"""Bad input: exit 2, one line that names the argument, nothing else."""
+
+import os
+
+from harness import check, environment, folder, output, pawl, refused, test
+
+BENCH = ["bench", "mutexbench"]
+
+
+@test
+def help_and_version_of_every_command():
+    for command in [[], ["list"], ["bench"], BENCH, ["demo"]]:
+        text = output(*command, "--help")
+        check(text.startswith("Usage: " + " ".join(["pawl", *command])), f"{command}: {text.splitlines()[0]}")
+        check(output(*command, "--usage").startswith("Usage: "), f"{command}: --usage")
+        check(output(*command, "--version").startswith("pawl "), f"{command}: --version")
+
+
+@test
+def unknown_commands_and_options_are_refused():
+    for arguments, named in [
+        ([], "command"),
+        (["bench"], "workload"),
+        (["lst"], "'lst'; did you mean 'list'?".split(";")[0]),
+        ([""], "''"),
+        (["bench", "mutexbnch"], "did you mean 'mutexbench'?"),
+        (["--nonsense"], "--nonsense"),
+        (["-x"], "-x"),
+        (["list", "--nonsense"], "--nonsense"),
+        (["list", "-xyz"], "-xyz"),
+        (["list", "--json=yes"], "--json=yes"),
+        (["list", "-o"], "-o"),
+        (["demo", "ticket"], "'ticket'"),
+        ([*BENCH, "ticket"], "'ticket'"),
+        ([*BENCH, "--threads"], "--threads"),
+        ([*BENCH, "--lock", "tts", "--nonsense", "--json"], "--nonsense"),
+    ]:
+        refused(arguments, named)
+
+
+@test
+def unknown_locks_are_refused_with_a_hint():
+    refused(["list", "tickt"], "'tickt': no such lock; did you mean 'ticket'?")
+    refused(["list", "ticket", "zzzzzzzz"], "'zzzzzzzz': no such lock")
+    refused([*BENCH, "--lock", "tts,pthred"], "--lock 'pthred': no such lock; did you mean 'pthread'?")
+    refused([*BENCH, "--lock", "x" * 5000], "no such lock")
+
+
+@test
+def bad_values_are_refused():
+    bad = {
+        "--threads": ["0", "1000000000", "4097", "2x", "x", "-1", "+1", " 1", "1.5", "", ",", "1,", ",1", "1,,2", "1,0", "9" * 40],
+        "--lock": ["", ",", "tts,", "TTS", "tts ticket"],
+        "--ncs": ["", "x", "-1", "5x", "random", "random:", "random:0", "random:x", "random:5x", "1000001", "random:1000001"],
+        "--cs": ["", "0", "-1", "x", "1x", "1000001"],
+        "--duration": ["", "0", "0s", "-1", "1x", "1 s", "s", "ms", "nan", "inf", "0x10", "1e3", "1.2.3", ".", "2h", "3601", "10us"],
+        "--runs": ["", "0", "-1", "x", "1001", "3x"],
+        "--wait": ["", "park", "SPIN", "spin,yield"],
+    }
+    for option, values in bad.items():
+        for value in values:
+            refused([*BENCH, f"{option}={value}"], option)
+
+
+@test
+def a_bad_policy_in_the_environment_is_refused():
+    for command in [BENCH, ["demo"]]:
+        refused(command, "PAWL_WAIT 'nap'", env=environment(PAWL_WAIT="nap"))
+    output("list", env=environment(PAWL_WAIT="nap"))
+
+
+@test
+def unwritable_outputs_are_refused_before_the_measurement():
+    with folder() as f:
+        os.mkdir(f"{f}/directory")
+        for path in [f"{f}/none/x", f"{f}/directory", "", "/dev/null/x", f"{f}/{'x' * 300}"]:
+            for command in [["list", "--json"], [*BENCH, "--duration", "3600s"], ["demo"]]:
+                refused([*command, "-o", path], f"--output '{path}'", timeout=10)
+        check(os.listdir(f) == ["directory"], f"left behind: {os.listdir(f)}")
+
+
+@test
+def a_folder_without_permission_is_refused():
+    if os.geteuid() == 0:  # root may write anywhere
+        return
+    with folder() as f:
+        os.chmod(f, 0o500)
+        refused(["list", "-o", f"{f}/x"], f"--output '{f}/x'")
+
+
+@test
+def a_full_device_is_reported():
+    for command in [["list"], ["list", "--json"], ["list", "--markdown"], ["--help"], ["--version"]]:
+        with open("/dev/full", "w") as full:
+            p = pawl(*command, capture_output=False, stdout=full, stderr=-1)
+        check(p.returncode == 2, f"{command}: exit {p.returncode}")
+        check(p.stderr == "pawl: standard output: No space left on device\n", f"{command}: {p.stderr}")
+    refused(["list", "-o", "/dev/full"], "--output '/dev/full': No space left")

@@ -1,0 +1,62 @@
+"""make install: what a program outside this tree needs, and nothing of this tree"""
+
+import pathlib
+
+from harness import check, environment, folder, root, run, test
+import harness
+
+MAN_PAGES = ["pawl.1", "pawl-list.1", "pawl-bench.1"]
+
+
+def install(into):
+    p = run("meson", "install", "-C", harness.build, "--no-rebuild", "--destdir", into)
+    check(p.returncode == 0, p.stdout + p.stderr)
+    found = {}
+    for path in pathlib.Path(into).rglob("*"):
+        if not path.is_dir():
+            found.setdefault(path.name, path)
+    return found
+
+
+@test
+def install_brings_headers_libraries_command_and_manual():
+    with folder() as f:
+        found = install(f)
+        wanted = ["pawl", "pawl.h", "locks.def", "locks.h", "ticket.h", "libpawl.a", "libpawl.so", "pawl.pc", *MAN_PAGES]
+        missing = [w for w in wanted if w not in found]
+        check(not missing, f"missing: {missing}")
+        headers = {h.name for h in (root / "include/pawl").iterdir()}
+        check(headers == {h.name for h in found["ticket.h"].parent.iterdir()}, "headers differ from include/pawl")
+        p = run(found["pawl"], "list")
+        check(p.returncode == 0 and "hapax_vw" in p.stdout, p.stderr)
+
+
+@test
+def a_program_outside_the_tree_needs_only_pkg_config():
+    with folder() as f, folder() as elsewhere:
+        found = install(f)
+        env = environment(PKG_CONFIG_PATH=str(found["pawl.pc"].parent), PKG_CONFIG_SYSROOT_DIR=f,
+                          LD_LIBRARY_PATH=str(found["libpawl.so"].parent))
+        (pathlib.Path(elsewhere) / "first.c").write_bytes((root / "examples/first.c").read_bytes())
+        flags = run("pkg-config", "--cflags", "--libs", "pawl", env=env)
+        check(flags.returncode == 0, flags.stderr)
+        for compiler in ["gcc", "clang"]:
+            p = run(compiler, "-std=gnu11", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "first.c", *flags.stdout.split(),
+                    "-o", "first", cwd=elsewhere, env=env)
+            check(p.returncode == 0, p.stderr)
+            p = run("./first", cwd=elsewhere, env=env)
+            check((p.returncode, p.stdout) == (0, "2000000\n"), f"{p.returncode}: {p.stdout}{p.stderr}")
+
+
+@test
+def manual_pages_are_clean_and_name_every_option():
+    for page in MAN_PAGES:
+        p = run("mandoc", "-T", "lint", "-W", "warning", root / "man" / page)
+        check(p.returncode == 0, p.stdout + p.stderr)
+    for page, command in [("pawl-list.1", ["list"]), ("pawl-bench.1", ["bench", "mutexbench"])]:
+        text = run("mandoc", "-T", "utf8", root / "man" / page).stdout
+        text = "".join(c for i, c in enumerate(text) if c != "\b" and text[i + 1:i + 2] != "\b").replace("‐", "-")
+        for word in harness.output(*command, "--help").split():
+            option = word.split("=")[0].rstrip(",")
+            if option.startswith("--") and option not in ["--help", "--usage", "--version"]:
+                check(option in text, f"{page} does not mention {option}")

@@ -1,0 +1,139 @@
+/* hapax.c - hapaxes: unique for ever, block after block, until there are none left */
+#include "generator.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { BLOCK = 1 << PAWL_HAPAX_BITS, THREADS = 4, BLOCKS_EACH = 3 };
+
+typedef struct census {
+    uint64_t *seen[THREADS]; /* what each thread was given */
+    size_t each;
+} census;
+
+static void collect(int me, void *arg)
+{
+    census *c = arg;
+    for (size_t i = 0; i < c->each; i++)
+        c->seen[me][i] = pawl_hapax_next();
+}
+
+static int compare(const void *a, const void *b)
+{
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return x < y ? -1 : x > y;
+}
+
+static void values_are_unique(const lock_info *none)
+{
+    (void)none;
+    census c = {.each = BLOCKS_EACH * BLOCK + BLOCK / 2};
+    uint64_t *all = calloc(THREADS * c.each, sizeof *all);
+    for (int i = 0; i < THREADS; i++)
+        c.seen[i] = all + (size_t)i * c.each;
+    team_run(THREADS, collect, &c);
+    for (size_t i = 0; i < THREADS * c.each; i++)
+        CHECK(all[i] != 0, "zero was issued");
+    qsort(all, THREADS * c.each, sizeof *all, compare);
+    for (size_t i = 1; i < THREADS * c.each; i++)
+        CHECK(all[i - 1] != all[i], "%#llx was issued twice", (unsigned long long)all[i]);
+    free(all);
+}
+
+/* One in a block, the last of it: 65536 acquisitions use one block, no more and no less. */
+static void block_lasts_for_65536(const lock_info *none)
+{
+    (void)none;
+    uint64_t first = pawl_hapax_next(), blocks = atomic_load(&pawl_hapax_blocks);
+    CHECK(first % BLOCK == 0, "a thread does not begin with a block of its own");
+    for (uint64_t i = 1; i < BLOCK; i++)
+        CHECK(pawl_hapax_next() == first + i, "hapax %llu of the block is not the next", (unsigned long long)i);
+    CHECK(atomic_load(&pawl_hapax_blocks) == blocks, "a block was taken too early");
+    uint64_t next = pawl_hapax_next();
+    CHECK(next >> PAWL_HAPAX_BITS == blocks + 1, "the next block is %#llx", (unsigned long long)next);
+    CHECK(atomic_load(&pawl_hapax_blocks) == blocks + 1, "one block was not enough");
+}
+
+/* Contended acquisitions of which every other one takes a new block. */
+typedef struct edge {
+    const lock_info *lock;
+    void *l;
+    generator shared;
+    size_t rounds;
+} edge;
+
+static void live_on_the_edge(int me, void *arg)
+{
+    edge *e = arg;
+    (void)me;
+    for (size_t i = 0; i < e->rounds; i++) {
+        lock_ctx c;
+        if (pawl_self.hapax % BLOCK != 0)
+            pawl_self.hapax |= BLOCK - 2; /* gives up the rest of the block */
+        e->lock->lock(e->l, &c);
+        generator_step(&e->shared);
+        e->lock->unlock(e->l, &c);
+    }
+}
+
+static void blocks_change_under_contention(const lock_info *lock)
+{
+    edge e = {.lock = lock, .l = calloc(1, lock->size), .shared = GENERATOR_START, .rounds = scaled(5000)};
+    team_run(THREADS, live_on_the_edge, &e);
+    generator_check(&e.shared, THREADS * e.rounds, "at the edge of a block");
+    CHECK(atomic_load(&pawl_hapax_blocks) >= e.rounds, "hardly a block was used up");
+    free(e.l);
+}
+
+static bool takes_hapaxes(const lock_info *lock)
+{
+    return strncmp(lock->name, "hapax", 5) == 0;
+}
+
+/* In a child whose stderr is `says`: goes on beyond the last block. */
+static void exhaust(int says)
+{
+    dup2(says, STDERR_FILENO);
+    atomic_store(&pawl_hapax_blocks, ((uint64_t)1 << (64 - PAWL_HAPAX_BITS)) - 2);
+    uint64_t last = pawl_hapax_next();
+    if (last >> PAWL_HAPAX_BITS != ((uint64_t)1 << (64 - PAWL_HAPAX_BITS)) - 1)
+        _exit(1); /* the last block is as good as any */
+    for (int i = 1; i < BLOCK; i++)
+        if (pawl_hapax_next() != last + (uint64_t)i)
+            _exit(1);
+    pawl_hapax_next();
+    _exit(2);
+}
+
+static void exhaustion_aborts_with_one_line(const lock_info *none)
+{
+    int says[2], status;
+    char text[512];
+    (void)none;
+    CHECK(pipe(says) == 0, "no pipe");
+    pid_t child = fork();
+    CHECK(child >= 0, "cannot fork");
+    if (child == 0)
+        exhaust(says[1]);
+    close(says[1]);
+    ssize_t n = read(says[0], text, sizeof text - 1);
+    CHECK(waitpid(child, &status, 0) == child, "the child is lost");
+    CHECK(WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT, "status %#x, not SIGABRT", status);
+    CHECK(n > 1 && text[n - 1] == '\n' && memchr(text, '\n', (size_t)n - 1) == NULL, "not one line on stderr");
+    CHECK(strncmp(text, "pawl: ", 6) == 0, "the line does not say who speaks");
+}
+
+static const promise promises[] = {
+    {.name = "values_are_unique", .check = values_are_unique, .subject = "hapaxes"},
+    {.name = "block_lasts_for_65536", .check = block_lasts_for_65536, .subject = "hapaxes"},
+    {.name = "blocks_change_under_contention",
+     .check = blocks_change_under_contention,
+     .concerns = takes_hapaxes},
+    {.name = "exhaustion_aborts_with_one_line",
+     .check = exhaustion_aborts_with_one_line,
+     .subject = "hapaxes"},
+};
+
+HARNESS_MAIN(promises)

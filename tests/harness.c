@@ -1,0 +1,172 @@
+/* harness.c - see harness.h */
+#include "harness.h"
+
+#include <poll.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { LIMIT_SECONDS = 60, EXIT_SKIPPED = 77 };
+
+static double scale = 1;
+static bool no_fork;
+static int passed, failed, skipped;
+
+size_t scaled(size_t n)
+{
+    double times = (double)n * scale;
+    return times < 1 ? 1 : (size_t)times;
+}
+
+static _Noreturn void end(int status, const char *format, va_list arguments)
+{
+    char line[1024];
+    int length = vsnprintf(line, sizeof line - 1, format, arguments);
+    length = length < (int)sizeof line - 2 ? length : (int)sizeof line - 2;
+    line[length] = '\n';
+    ssize_t written = write(STDERR_FILENO, line, (size_t)length + 1);
+    (void)written;
+    _exit(status); /* other threads may be anywhere */
+}
+
+void fail(const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    end(EXIT_FAILURE, format, arguments);
+}
+
+void skip(const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    end(EXIT_SKIPPED, format, arguments);
+}
+
+/* Reads what the child says until it ends or its time is up; false: time is up. */
+static bool listen(int from, char *text, size_t size)
+{
+    time_t deadline = time(NULL) + (time_t)(LIMIT_SECONDS * (scale > 1 ? scale : 1));
+    size_t length = 0;
+    for (;;) {
+        struct pollfd p = {.fd = from, .events = POLLIN};
+        char discarded[4096];
+        bool room = length + 1 < size;
+        text[length] = '\0';
+        if (time(NULL) >= deadline)
+            return false;
+        if (poll(&p, 1, 1000) <= 0)
+            continue;
+        ssize_t n = read(from, room ? text + length : discarded, room ? size - 1 - length : sizeof discarded);
+        if (n <= 0)
+            return true;
+        length += room ? (size_t)n : 0;
+    }
+}
+
+static void report(const char *name, bool in_time, int status, const char *text)
+{
+    if (in_time && WIFEXITED(status) && WEXITSTATUS(status) == 0) {
+        passed++;
+        return;
+    }
+    bool skips = in_time && WIFEXITED(status) && WEXITSTATUS(status) == EXIT_SKIPPED;
+    *(skips ? &skipped : &failed) += 1;
+    printf("%s %s: ", skips ? "SKIP" : "FAIL", name);
+    if (!in_time)
+        printf("no end within the time limit\n");
+    else if (WIFSIGNALED(status))
+        printf("killed by signal %d\n", WTERMSIG(status));
+    else if (*text == '\0')
+        printf("exit status %d\n", WEXITSTATUS(status));
+    printf("%s", text);
+    fflush(stdout);
+}
+
+static void check(const promise *p, const lock_info *lock, const char *name)
+{
+    int says[2];
+    if (no_fork) {
+        p->check(lock);
+        passed++;
+        return;
+    }
+    fflush(stdout);
+    pid_t child = pipe(says) == 0 ? fork() : -1;
+    if (child < 0) {
+        perror("harness");
+        exit(EXIT_FAILURE);
+    }
+    if (child == 0) {
+        dup2(says[1], STDERR_FILENO);
+        close(says[0]);
+        close(says[1]);
+        p->check(lock);
+        exit(EXIT_SUCCESS); /* not _exit(): the leak checker looks now */
+    }
+    static char text[64 * 1024];
+    int status;
+    close(says[1]);
+    bool in_time = listen(says[0], text, sizeof text);
+    if (!in_time)
+        kill(child, SIGKILL);
+    close(says[0]);
+    waitpid(child, &status, 0);
+    report(name, in_time, status, text);
+}
+
+static bool wanted(const char *name, int texts, char **text)
+{
+    for (int i = 0; i < texts; i++)
+        if (strstr(name, text[i]) != NULL)
+            return true;
+    return texts == 0;
+}
+
+int harness_run(int argc, char **argv, const promise *promises, int count, const lock_info *locks)
+{
+    bool list = false;
+    const char *times = getenv("PAWL_TEST_SCALE");
+    for (argc--, argv++; argc > 0 && strncmp(*argv, "--", 2) == 0; argc--, argv++) {
+        if (strcmp(*argv, "--list") == 0) {
+            list = true;
+        } else if (strcmp(*argv, "--no-fork") == 0) {
+            no_fork = true;
+        } else if (strcmp(*argv, "--scale") == 0 && argc > 1) {
+            times = argv[1];
+            argc--, argv++;
+        } else {
+            fprintf(stderr, "unknown option %s\n", *argv);
+            return 2;
+        }
+    }
+    if (times != NULL && !((scale = strtod(times, NULL)) > 0)) {
+        fprintf(stderr, "--scale: not a positive number: %s\n", times);
+        return 2;
+    }
+    for (int i = 0; i < count; i++)
+        for (int j = 0; j < (promises[i].subject != NULL ? 1 : SUBJECTS); j++) {
+            const lock_info *lock = promises[i].subject != NULL ? NULL : &locks[j];
+            char name[128];
+            snprintf(name, sizeof name, "%s/%s", lock == NULL ? promises[i].subject : lock->name,
+                     promises[i].name);
+            if (!wanted(name, argc, argv))
+                continue;
+            if (lock != NULL && promises[i].concerns != NULL && !promises[i].concerns(lock))
+                continue;
+            if (list)
+                puts(name);
+            else
+                check(&promises[i], lock, name);
+        }
+    if (list)
+        return 0;
+    printf("%d passed, %d failed", passed, failed);
+    if (skipped > 0)
+        printf(", %d skipped", skipped);
+    printf("\n");
+    return failed > 0;
+}

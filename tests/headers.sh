@@ -1,0 +1,64 @@
+#!/bin/sh
+# headers.sh INCLUDE - every header stands alone in C11 and C++17, and every lock's header says what it promises
+set -u
+
+include=$1
+passed=0
+failed=0
+skipped=0
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+# promise NAME COMMAND... - counts the command, and shows what it says if it fails
+promise() {
+    name=$1
+    shift
+    if "$@" >"$work/out" 2>&1; then
+        passed=$((passed + 1))
+    else
+        failed=$((failed + 1))
+        echo "FAIL $name"
+        sed 's/^/    /' "$work/out"
+    fi
+}
+
+# The properties, in this order, in the comment that opens the file.
+opens_with_properties() {
+    head -n 1 "$1" | grep -q "^/\* $(basename "$1") - " || { echo "does not open with its name and title"; return 1; }
+    sed '/\*\//q' "$1" | sed -n 's/^ \* \([A-Z][a-z]*\)   *[^ ].*/\1/p' | tr '\n' ' ' >"$work/properties"
+    [ "$(cat "$work/properties")" = "Admission Bypass Space Unlock Waiting Differs " ] && return 0
+    echo "properties found: $(cat "$work/properties")"
+    return 1
+}
+
+# The second include must be harmless.
+stands_alone() {
+    compiler=$1 header=$2
+    case $compiler in
+    *++) source=$work/alone.cc standard=c++17 ;;
+    *) source=$work/alone.c standard=c11 ;;
+    esac
+    printf '#include <%s>\n#include <%s>\nextern int nothing;\n' "$header" "$header" >"$source"
+    "$compiler" -std=$standard -O1 -Wall -Wextra -Wpedantic -Werror -I "$include" -c "$source" -o "$work/alone.o"
+}
+
+for name in $(sed -n 's/^#include "\(.*\)"/\1/p' "$include/pawl/locks.def"); do
+    promise "$name/opens_with_properties" opens_with_properties "$include/pawl/$name"
+done
+
+for compiler in gcc clang g++ clang++; do
+    if ! command -v $compiler >/dev/null; then
+        echo "SKIP headers/stands_alone: no $compiler"
+        skipped=$((skipped + 1))
+        continue
+    fi
+    for path in "$include"/*.h "$include"/pawl/*.h; do
+        header=${path#"$include"/}
+        promise "$header/stands_alone_with_$compiler" stands_alone $compiler "$header"
+    done
+done
+
+printf '%d passed, %d failed' $passed $failed
+[ $skipped = 0 ] || printf ', %d skipped' $skipped
+echo
+[ $failed = 0 ]
