@@ -48,9 +48,8 @@ static void try_to_kill(const check_case *cases, int count, const check_options 
     }
 }
 
-/* Collects the places by running everything once, unweakened and briefly. */
-static size_t collect(const check_case *cases, int count, const check_options *o,
-                      struct lab_site_group **groups)
+/* Runs everything once, unweakened and briefly, so that the lab knows the places. */
+static void visit_sites(const check_case *cases, int count, const check_options *o)
 {
     check_options brief = *o;
     brief.profile = check_quick;
@@ -64,7 +63,6 @@ static size_t collect(const check_case *cases, int count, const check_options *o
         check_run(&cases[i], &brief, &out);
         check_outcome_free(&out);
     }
-    return lab_group_sites("include/pawl/", groups);
 }
 
 static int mutate_role(const struct lab_site_group *g, enum lab_role role, const check_case *cases, int count,
@@ -84,20 +82,39 @@ static int mutate_role(const struct lab_site_group *g, enum lab_role role, const
     return survived;
 }
 
-int check_mutate(const lock_info *lock, const check_options *o, mutation_sink *sink, void *arg)
+/* In a lock's header, possibly inlined into what another header calls; or in libpawl. A site in a header that
+ * was inlined into libpawl (pawl_post() in the pool of nodes) is libpawl's. */
+static bool in_lock(const char *key)
 {
-    check_case cases[CHECK_MOST_CASES];
-    int count = check_cases(lock, o, cases, CHECK_MOST_CASES);
+    return strstr(key, "<locks.def:") != NULL || strstr(key, "<semaphore.h:") != NULL ||
+           strncmp(key, "semaphore.h:", 12) == 0;
+}
+
+static int mutate_sites(const char *within, bool library, const check_case *cases, int count,
+                        const check_options *o, const lock_info *lock, mutation_sink *sink, void *arg)
+{
     struct lab_site_group *groups;
-    size_t group_count = collect(cases, count, o, &groups);
+    size_t group_count = lab_group_sites(within, &groups);
     int survived = 0;
     for (size_t i = 0; i < group_count; i++) {
-        if (groups[i].key[0] == '\0')
-            continue; /* the scenario's own */
+        if (groups[i].key[0] == '\0' || (!library && !in_lock(groups[i].key)))
+            continue; /* the scenario's own, or libpawl's */
         survived += mutate_role(&groups[i], LAB_ORDER, cases, count, o, lock, sink, arg);
         if (groups[i].op == LAB_CAS)
             survived += mutate_role(&groups[i], LAB_FAILURE_ORDER, cases, count, o, lock, sink, arg);
     }
     lab_free_groups(groups, group_count);
+    return survived;
+}
+
+int check_mutate(const lock_info *lock, const check_options *o, mutation_sink *sink, void *arg)
+{
+    check_case cases[CHECK_MOST_CASES];
+    int count = check_cases(lock, o, cases, CHECK_MOST_CASES);
+    visit_sites(cases, count, o);
+    int survived = mutate_sites("include/pawl/", false, cases, count, o, lock, sink, arg);
+    /* libpawl is the same for all; mcs uses its pool and sleeps in every way there is. */
+    if (lock != NULL && strcmp(lock->name, "mcs") == 0)
+        survived += mutate_sites("/src/", true, cases, count, o, lock, sink, arg);
     return survived;
 }

@@ -4,7 +4,9 @@
 #include <stdarg.h>
 #include <stdlib.h>
 
-const check_profile check_quick = {"quick", 2, 1, 0, 0, 1, 1.0, 0.3};
+#define MOST_PREEMPTIONS 12 /* more than any interleaving of these scenarios needs */
+
+const check_profile check_quick = {"quick", 2, 1, 0, 0, 1, 0.6, 0.2};
 const check_profile check_standard = {"standard", 3, 2, 1, 1, 1, 20, 10};
 const check_profile check_deep = {"deep", 4, 3, 1, 1, 1, 120, 60};
 
@@ -50,6 +52,12 @@ static void add_scenario(builder *b, const scenario *s)
 {
     scenario_setting with = plain_setting(b);
     add_case(b, s, with, NULL, 0);
+    static const char *const asleep[] = {[CHECK_PARK] = "park", [CHECK_PARK_FENCED] = "park-fenced"};
+    for (int how = CHECK_PARK; how <= CHECK_PARK_FENCED && s->sleeps; how++) {
+        scenario_setting sleepy = with;
+        sleepy.waiting = (check_waiting)how;
+        add_case(b, s, sleepy, asleep[how], 1);
+    }
     bool hashes = b->lock == NULL || b->lock->waiting == PAWL_SEMI_PRIVATE;
     for (uint32_t slots = 1; hashes && b->options->slots == 0 && slots <= 2; slots++) {
         scenario_setting few = with;
@@ -102,8 +110,9 @@ static char *replay_text(const check_case *c, const char *execution)
 {
     char *text;
     const scenario_setting *w = &c->with;
-    if (asprintf(&text, "%s:%d:%d:%d:%u:%u:%u:%llu:%s", c->scenario->name, w->threads, w->iterations,
-                 w->locks, w->slots, w->platoon, w->coin, (unsigned long long)w->random, execution) < 0)
+    if (asprintf(&text, "%s:%d:%d:%d:%d:%u:%u:%u:%llu:%s", c->scenario->name, (int)w->waiting, w->threads,
+                 w->iterations, w->locks, w->slots, w->platoon, w->coin, (unsigned long long)w->random,
+                 execution) < 0)
         return NULL;
     return text;
 }
@@ -121,19 +130,36 @@ static void add_result(check_outcome *out, const struct lab_result *r)
     out->replay = replay_text(&out->which, r->replay);
 }
 
+/* All executions within the profile's bounds, then within wider ones, as long as there is time. */
+static bool exhaust(const check_options *o, const struct lab_program *program, struct lab_limits *limits,
+                    check_outcome *out)
+{
+    struct lab_result result;
+    for (int round = 0;; round++) {
+        limits->seconds = o->exhaustive ? 0 : o->profile.seconds - out->seconds;
+        lab_explore(program, limits, &result);
+        add_result(out, &result);
+        if (result.verdict != LAB_OK || !result.complete)
+            return out->complete;
+        out->complete = true;
+        out->preemptions = limits->preemptions;
+        out->stale = limits->stale;
+        if (o->exhaustive || out->seconds > o->profile.seconds / 4 || limits->preemptions > MOST_PREEMPTIONS)
+            return true; /* the next bounds take several times as long */
+        limits->preemptions++;
+        limits->stale += round % 2;
+    }
+}
+
 void check_run(const check_case *which, const check_options *o, check_outcome *out)
 {
     *out = (check_outcome){.which = *which};
     struct lab_program program;
-    struct lab_result result;
     scenario_prepare(which->scenario, &which->with, &program);
     struct lab_limits limits = limits_of(which, &o->profile);
-    limits.seconds = o->exhaustive ? 0 : o->profile.seconds;
-    lab_explore(&program, &limits, &result);
-    add_result(out, &result);
-    out->complete = result.complete;
-    if (result.verdict != LAB_OK || result.complete || o->exhaustive)
+    if (exhaust(o, &program, &limits, out) || out->verdict != LAB_OK || o->exhaustive)
         return;
+    struct lab_result result;
     limits.search = LAB_RANDOM;
     limits.seed = o->seed;
     limits.executions = UINT64_MAX;
@@ -169,14 +195,16 @@ static const char *parse_replay(const lock_info *lock, const char *text, check_c
         return NULL;
     scenario_setting *w = &c->with;
     unsigned long long random;
-    int used = 0;
+    int used = 0, waiting;
     w->lock = lock;
-    if (sscanf(colon, ":%d:%d:%d:%u:%u:%u:%llu:%n", &w->threads, &w->iterations, &w->locks, &w->slots,
-               &w->platoon, &w->coin, &random, &used) != 7 ||
+    if (sscanf(colon, ":%d:%d:%d:%d:%u:%u:%u:%llu:%n", &waiting, &w->threads, &w->iterations, &w->locks,
+               &w->slots, &w->platoon, &w->coin, &random, &used) != 8 ||
         used == 0)
         return NULL;
     w->random = random;
-    bool fits = w->threads >= 0 && w->threads <= LAB_MAX_THREADS && w->slots >= 1 && w->slots <= PAWL_SLOTS &&
+    w->waiting = (check_waiting)waiting;
+    bool fits = waiting >= CHECK_SPIN && waiting <= CHECK_PARK_FENCED && w->threads >= 0 &&
+                w->threads <= LAB_MAX_THREADS && w->slots >= 1 && w->slots <= PAWL_SLOTS &&
                 (w->slots & (w->slots - 1)) == 0 && w->locks >= 0 && w->locks <= 2 && w->iterations >= 0 &&
                 w->platoon >= 1 && w->coin >= 1;
     snprintf(c->name, sizeof c->name, "%s", c->scenario->name);

@@ -3,12 +3,14 @@
 
 #include "scenarios.h"
 
-/* How far a search goes. */
+/* How far a search goes. It begins with these bounds on an execution. When all executions within them were
+ * seen, and time is left, it begins again with wider ones; when time runs out before, it samples at random.
+ */
 typedef struct check_profile {
     const char *name;
-    int preemptions, stale, inserts, spurious, timeouts; /* the exhaustive search, per execution    */
-    double seconds;                                      /* per exploration, 0: until it is through */
-    double sample_seconds;                               /* at random afterwards, if it was not     */
+    int preemptions, stale, inserts, spurious, timeouts;
+    double seconds;        /* per exploration, 0: until the first bounds are through */
+    double sample_seconds; /* at random, if not even these were                      */
 } check_profile;
 
 extern const check_profile check_quick, check_standard, check_deep;
@@ -33,7 +35,8 @@ typedef struct check_case {
 typedef struct check_outcome {
     check_case which;
     enum lab_verdict verdict;
-    bool complete; /* all executions within the bounds; else sampled */
+    bool complete;          /* all executions within the bounds that follow; else sampled */
+    int preemptions, stale; /* the widest bounds that were exhausted                      */
     uint64_t executions, pruned, steps;
     double seconds;
     char message[256];

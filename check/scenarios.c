@@ -3,9 +3,11 @@
 #include "scenarios.h"
 #include "state.h"
 
+#include "../src/park.h"
+
 #include <pawl/nodes.h>
 
-uint32_t check_slot_mask, check_platoon, check_coin;
+uint32_t check_slot_mask, check_platoon, check_coin, check_spins;
 check_state state;
 
 /* ---- what scenarios are made of */
@@ -40,7 +42,7 @@ static void critical_section(int which)
 
 static void lock(int which, lock_ctx *c)
 {
-    lab_arrive(&state.lock[which]);
+    lab_arrive(&state.lock[which], state.with.lock->size);
     state.with.lock->lock(&state.lock[which], c);
     lab_enter(&state.lock[which]);
     state.data[which]++;
@@ -63,7 +65,7 @@ static void visit(int id, int which)
 static bool try_visit(int id, int which)
 {
     lock_ctx c;
-    lab_arrive(&state.lock[which]);
+    lab_try(&state.lock[which]);
     if (!state.with.lock->trylock(&state.lock[which], &c))
         return false;
     critical_section(which);
@@ -220,15 +222,18 @@ static bool is_oblivious(const lock_info *lock)
 }
 
 const scenario check_scenarios[] = {
-    {"contend", "everyone wants one lock", 3, 2, contend, NULL, NULL, false, 0},
-    {"two-locks", "a thread holds two locks that others wait for", 3, 1, two_locks, NULL, NULL, false, 0},
-    {"alternate", "threads go from one lock to another", 3, 1, alternate, NULL, NULL, false, 0},
-    {"trylock", "lock and trylock, mixed", 3, 2, trylock, trylock_alone_succeeds, has_trylock, false, 0},
-    {"exit", "threads end and their memory is used again", 3, 2, thread_exit, nodes_are_back, NULL, true, 0},
-    {"destroy", "the last owner destroys the lock", 3, 1, destroy, NULL, promises_prompt_destruction, true,
+    {"contend", "everyone wants one lock", 3, 2, contend, NULL, NULL, false, true, 0},
+    {"two-locks", "a thread holds two locks that others wait for", 3, 1, two_locks, NULL, NULL, false, true,
      0},
-    {"hand-off", "another thread unlocks", 3, 1, hand_off, NULL, is_oblivious, false, 0},
-    {"crowd", "four threads want one lock", 4, 1, contend, NULL, NULL, false, 0},
+    {"alternate", "threads go from one lock to another", 3, 1, alternate, NULL, NULL, false, false, 0},
+    {"trylock", "lock and trylock, mixed", 3, 2, trylock, trylock_alone_succeeds, has_trylock, false, false,
+     0},
+    {"exit", "threads end and their memory is used again", 3, 2, thread_exit, nodes_are_back, NULL, true,
+     false, 0},
+    {"destroy", "the last owner destroys the lock", 3, 1, destroy, NULL, promises_prompt_destruction, true,
+     true, 0},
+    {"hand-off", "another thread unlocks", 3, 1, hand_off, NULL, is_oblivious, false, false, 0},
+    {"crowd", "four threads want one lock", 4, 1, contend, NULL, NULL, false, false, 0},
 };
 const int check_scenario_count = sizeof check_scenarios / sizeof check_scenarios[0];
 
@@ -277,6 +282,10 @@ void scenario_prepare(const scenario *s, const scenario_setting *with, struct la
     check_slot_mask = with->slots - 1;
     check_platoon = with->platoon;
     check_coin = with->coin;
+    check_spins = with->waiting == CHECK_SPIN ? 1000000 : 1;
+    pawl_set_wait(with->waiting == CHECK_SPIN ? PAWL_WAIT_SPIN : PAWL_WAIT_PARK);
+    pawl_set_park_after(1);
+    pawl_park_by_membarrier(with->waiting != CHECK_PARK_FENCED);
     pawl_nodes_reserve(64);
     *p = (struct lab_program){.threads = state.threads,
                               .setup = set_up,

@@ -9,6 +9,9 @@
 
 #include "../lab/lab.h"
 
+/* How threads wait: spinning, or asleep, with the fence paid by the sleeper or by every post. */
+typedef enum check_waiting { CHECK_SPIN, CHECK_PARK, CHECK_PARK_FENCED } check_waiting;
+
 typedef struct scenario_setting {
     const lock_info *lock; /* NULL for the scenarios of the semaphore */
     int threads;           /* 0: the scenario's own number            */
@@ -18,6 +21,7 @@ typedef struct scenario_setting {
     uint32_t platoon;
     uint32_t coin;
     uint64_t random; /* seed of the threads' generators */
+    check_waiting waiting;
 } scenario_setting;
 
 typedef struct scenario {
@@ -29,6 +33,7 @@ typedef struct scenario {
     void (*finish)(void);                   /* NULL: counts the acquisitions */
     bool (*applies)(const lock_info *lock); /* NULL: to every lock    */
     bool threads_die;
+    bool sleeps;      /* also run with waiters that sleep */
     uint32_t permits; /* of the semaphore */
 } scenario;
 

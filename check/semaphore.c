@@ -14,7 +14,7 @@ static void as_lock(int id)
 {
     int rounds = id == 0 || state.everyone ? state.iterations : 1;
     for (int i = 0; i < rounds; i++) {
-        lab_arrive(&state.semaphore);
+        lab_arrive(&state.semaphore, sizeof state.semaphore);
         pawl_semaphore_take(&state.semaphore);
         enter(id);
         pawl_semaphore_post(&state.semaphore);
@@ -23,11 +23,14 @@ static void as_lock(int id)
 
 static void try_as_lock(int id)
 {
-    lab_arrive(&state.semaphore);
-    if (id == 0)
+    if (id == 0) {
+        lab_arrive(&state.semaphore, sizeof state.semaphore);
         pawl_semaphore_take(&state.semaphore);
-    else if (!pawl_semaphore_trytake(&state.semaphore))
-        return;
+    } else {
+        lab_try(&state.semaphore);
+        if (!pawl_semaphore_trytake(&state.semaphore))
+            return;
+    }
     enter(id);
     pawl_semaphore_post(&state.semaphore);
 }
@@ -76,10 +79,10 @@ static void count(void)
 }
 
 const scenario check_semaphore_scenarios[] = {
-    {"as-lock", "one permit, everyone wants it", 3, 2, as_lock, count, NULL, false, 1},
-    {"trytake", "take and trytake, mixed", 3, 1, try_as_lock, count, NULL, false, 1},
-    {"post-many", "permits for all at once", 3, 1, post_many, all_permits_taken, NULL, false, 0},
-    {"destroy", "the taker destroys the semaphore", 2, 1, take_and_destroy, nothing, NULL, false, 0},
+    {"as-lock", "one permit, everyone wants it", 3, 2, as_lock, count, NULL, false, true, 1},
+    {"trytake", "take and trytake, mixed", 3, 1, try_as_lock, count, NULL, false, true, 1},
+    {"post-many", "permits for all at once", 3, 1, post_many, all_permits_taken, NULL, false, true, 0},
+    {"destroy", "the taker destroys the semaphore", 2, 1, take_and_destroy, nothing, NULL, false, true, 0},
 };
 const int check_semaphore_scenario_count =
     sizeof check_semaphore_scenarios / sizeof check_semaphore_scenarios[0];

@@ -13,11 +13,12 @@
 static json_t *case_json(const check_outcome *out, const lock_info *lock)
 {
     json_t *j =
-        json_pack("{s:s, s:s, s:i, s:I, s:I, s:I, s:b, s:f}", "scenario", out->which.name, "verdict",
-                  lab_verdict_name(out->verdict), "threads",
+        json_pack("{s:s, s:s, s:i, s:I, s:I, s:I, s:b, s:i, s:i, s:f}", "scenario", out->which.name,
+                  "verdict", lab_verdict_name(out->verdict), "threads",
                   out->which.with.threads != 0 ? out->which.with.threads : out->which.scenario->threads,
                   "executions", (json_int_t)out->executions, "pruned", (json_int_t)out->pruned, "steps",
-                  (json_int_t)out->steps, "exhaustive", out->complete, "seconds", out->seconds);
+                  (json_int_t)out->steps, "exhaustive", out->complete, "preemptions", out->preemptions,
+                  "stale", out->stale, "seconds", out->seconds);
     if (out->verdict == LAB_OK)
         return j;
     char *trace = NULL;

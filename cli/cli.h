@@ -41,5 +41,6 @@ void parse_options(const struct argp *argp, int argc, char **argv, unsigned flag
 
 /* The subcommands. */
 int list_main(int argc, char **argv);
+int check_main(int argc, char **argv);
 int bench_main(int argc, char **argv);
 int demo_main(int argc, char **argv);

@@ -6,6 +6,7 @@
 /* A subcommand is a file and a line here. */
 static const command commands[] = {
     {"list", "Show the locks and their properties", list_main},
+    {"check", "Check locks against C11's memory model", check_main},
     {"bench", "Measure locks", bench_main},
     {"demo", "Measure all locks on this machine, in less than a minute", demo_main},
     {NULL, NULL, NULL},

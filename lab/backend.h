@@ -18,8 +18,8 @@ struct lab_backend {
     bool (*cas)(uintptr_t address, unsigned size, uint64_t *expected, uint64_t desired, bool weak, int success,
                 int failure, const void *pc);
     void (*fence)(int order, const void *pc);
-    void (*enter_function)(uintptr_t sp);
-    void (*leave_function)(uintptr_t sp);
+    void (*enter_function)(uintptr_t sp, const void *return_address);
+    void (*leave_function)(void); /* its frame may be gone already: compilers make this a tail call */
     void (*host_write)(uintptr_t address, size_t size); /* instrumented code on the host is about to write */
 };
 

@@ -1,4 +1,5 @@
 /* fiber.c - see fiber.h */
+#define _GNU_SOURCE
 #include "fiber.h"
 #include "machine.h"
 #include <link.h>

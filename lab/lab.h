@@ -30,6 +30,7 @@ enum lab_verdict {
     LAB_DESTROYED,   /* access to destroyed or freed memory */
     LAB_DEAD_THREAD, /* access to thread-local or stack memory of which the owner is gone */
     LAB_ASSERTION,
+    LAB_CRASH,       /* a wild pointer was followed */
     LAB_LEAK,        /* memory allocated by a thread and never freed */
     LAB_UNSUPPORTED, /* the program does what the lab cannot model; nothing is known about it */
     LAB_VERDICTS
@@ -119,8 +120,11 @@ int lab_event_text(const struct lab_result *r, size_t index, char *buffer, size_
 int lab_self(void);
 
 /* Lock life cycle as the monitors see it. Between arrive and enter a thread that spins or sleeps is a waiter, from
- * the moment it was first seen to do so; who arrives after that moment and enters first has overtaken it. */
-void lab_arrive(const void *lock);
+ * the moment it was first seen to do so after a write of its own to the lock's `size` bytes (0: any time), which is
+ * its doorway, or on the lock itself; who arrives after that moment and enters first has overtaken it. A thread that only tries arrives,
+ * but never waits. */
+void lab_arrive(const void *lock, size_t size);
+void lab_try(const void *lock);
 void lab_enter(const void *lock);
 void lab_leave(const void *lock);
 

@@ -1,10 +1,11 @@
 /* machine_x86_64.c - context switch, thread pointer and system call for x86-64 Linux */
+#define _GNU_SOURCE
 #include "machine.h"
 #include <asm/prctl.h>
-#include <stdbool.h>
 #include <string.h>
 #include <sys/auxv.h>
 #include <sys/syscall.h>
+#include <ucontext.h>
 
 __asm__(".text\n"
         ".globl lab_switch\n"
@@ -44,6 +45,15 @@ uintptr_t lab_thread_pointer(void)
     return tp;
 }
 
+/* A call leaves the return address at the top of the callee's frame. */
+uintptr_t lab_frame_end(uintptr_t sp, const void *return_address, uintptr_t stack_end)
+{
+    for (uintptr_t p = sp; p < stack_end; p += sizeof(void *))
+        if (*(const void *const *)p == return_address)
+            return p + sizeof(void *);
+    return sp;
+}
+
 long lab_raw_syscall(long number, const long a[6])
 {
     register long r10 __asm__("r10") = a[3];
@@ -66,4 +76,9 @@ void lab_set_thread_pointer(uintptr_t tp)
         __asm__ volatile("wrfsbase %0" ::"r"(tp) : "memory");
     else
         lab_raw_syscall(SYS_arch_prctl, (const long[6]){ARCH_SET_FS, (long)tp});
+}
+
+const void *lab_interrupted_at(const void *context)
+{
+    return (const void *)(uintptr_t)((const ucontext_t *)context)->uc_mcontext.gregs[REG_RIP];
 }

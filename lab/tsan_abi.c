@@ -5,13 +5,13 @@
  */
 #include "backend.h"
 #include "fiber.h"
+#include "machine.h"
 #include <stdlib.h>
 #include <string.h>
 
 const struct lab_backend *lab_backend;
 
 #define PC __builtin_return_address(0)
-#define CALLER_SP ((uintptr_t)__builtin_frame_address(0) + 2 * sizeof(void *))
 
 static void plain(const volatile void *p, size_t size, bool write, const void *pc)
 {
@@ -33,15 +33,14 @@ void __tsan_init(void)
 
 void __tsan_func_entry(void *caller)
 {
-    (void)caller;
     if (lab_current)
-        lab_backend->enter_function(CALLER_SP);
+        lab_backend->enter_function(LAB_CALLER_SP, caller);
 }
 
 void __tsan_func_exit(void)
 {
     if (lab_current)
-        lab_backend->leave_function(CALLER_SP);
+        lab_backend->leave_function();
 }
 
 #define PLAIN(name, size, write)                                                                                     \

@@ -1,15 +1,17 @@
-/* wait.c - the waiting policy of the process */
+/* wait.c - the waiting policy of the process, and what it does between two looks */
+#include "hardware.h"
+#include "park.h"
 #include <pawl/wait.h>
 
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 
-static _Atomic(int) policy = PAWL_WAIT_YIELD;
+static _Atomic(int) policy = PAWL_WAIT_PARK;
 
 bool pawl_set_wait(pawl_policy p)
 {
-    if (p != PAWL_WAIT_SPIN && p != PAWL_WAIT_YIELD)
+    if (p != PAWL_WAIT_SPIN && p != PAWL_WAIT_YIELD && p != PAWL_WAIT_PARK)
         return false;
     atomic_store_explicit(&policy, p, memory_order_relaxed);
     return true;
@@ -20,20 +22,33 @@ pawl_policy pawl_get_wait(void)
     return (pawl_policy)atomic_load_explicit(&policy, memory_order_relaxed);
 }
 
-void pawl_wait_turn(void)
+void pawl_wait_turn(pawl_waiter *me, pawl_word *w, uint64_t seen, uint32_t which)
 {
-    if (pawl_get_wait() == PAWL_WAIT_YIELD)
+    switch (pawl_get_wait()) {
+    case PAWL_WAIT_SPIN:
+        pawl_hardware_wait(w, seen);
+        return;
+    case PAWL_WAIT_YIELD:
         sched_yield();
+        return;
+    case PAWL_WAIT_PARK:
+        if (me->looks < pawl_park_after())
+            pawl_hardware_wait(w, seen);
+        else
+            pawl_park(me, w, which);
+        return;
+    }
 }
 
 /* An unknown value keeps the default: a library has nobody to complain to. `pawl` checks it for its user. */
 __attribute__((constructor)) static void policy_from_environment(void)
 {
-    const char *name = getenv("PAWL_WAIT");
-    if (name == NULL)
-        return;
-    if (strcmp(name, "spin") == 0)
-        pawl_set_wait(PAWL_WAIT_SPIN);
-    else if (strcmp(name, "yield") == 0)
-        pawl_set_wait(PAWL_WAIT_YIELD);
+    static const struct {
+        const char *name;
+        pawl_policy policy;
+    } names[] = {{"spin", PAWL_WAIT_SPIN}, {"yield", PAWL_WAIT_YIELD}, {"park", PAWL_WAIT_PARK}};
+    const char *wanted = getenv("PAWL_WAIT");
+    for (size_t i = 0; wanted != NULL && i < sizeof names / sizeof names[0]; i++)
+        if (strcmp(wanted, names[i].name) == 0)
+            pawl_set_wait(names[i].policy);
 }

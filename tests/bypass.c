@@ -29,8 +29,9 @@ typedef struct race {
 static __thread admission *now;
 static __thread race *running;
 
-void test_wait_turn(void)
+void test_wait_turn(pawl_waiter *me, pawl_word *w, uint64_t seen, uint32_t which)
 {
+    (void)me, (void)w, (void)seen, (void)which;
     if (now != NULL && now->waiting == UINT64_MAX)
         now->waiting = atomic_fetch_add(&running->clock, 1);
     sched_yield();

@@ -1,4 +1,5 @@
 /* destruction.c - whoever gets the lock next may free it at once */
+#include "sanitized.h"
 #include "team.h"
 
 #include <stdlib.h>
@@ -7,8 +8,8 @@ enum { THREADS = 3, HOLDS = 4, POISON = 0xDB, BATCH = 64 };
 
 /* A block that its last user frees: the classic use of a lock inside what it protects. */
 typedef struct block {
-    int users;
-    char lock[]; /* pawl_word-aligned: users is padded */
+    uint64_t users; /* a word, so that the lock behind it is aligned */
+    char lock[];
 } block;
 
 typedef struct demolition {
@@ -16,19 +17,14 @@ typedef struct demolition {
     size_t rounds;
     size_t size;
     block *blocks[BATCH];
-    pthread_barrier_t start, finish;
+    atomic_int begun, finished; /* threads, over all rounds */
 } demolition;
-
-static void *lock_of(block *b)
-{
-    return (char *)b + sizeof(uint64_t);
-}
 
 /* Under ASan the block really goes, and a late access is reported. Elsewhere it is filled with a pattern,
  * and freed once everybody is out: a late write shows in the pattern. */
 static void demolish(const demolition *d, block *b)
 {
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#ifdef SANITIZED
     (void)d;
     free(b);
 #else
@@ -38,7 +34,7 @@ static void demolish(const demolition *d, block *b)
 
 static void check_remains(const demolition *d, block *b)
 {
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#ifdef SANITIZED
     (void)d, (void)b;
 #else
     for (size_t i = 0; i < d->size; i++)
@@ -47,18 +43,27 @@ static void check_remains(const demolition *d, block *b)
 #endif
 }
 
+/* Everyone is awake, so that they come together. */
+static void meet(atomic_int *met, size_t round)
+{
+    atomic_fetch_add(met, 1);
+    await(met, THREADS * (int)(round + 1));
+}
+
 /* Everyone holds the block's lock a few times; the last hold is the last use. */
-static void use(const demolition *d, block *b)
+static void use(const demolition *d, block *b, uint64_t *random)
 {
     for (int i = 0; i < HOLDS; i++) {
         lock_ctx c;
-        d->lock->lock(lock_of(b), &c);
+        d->lock->lock(b->lock, &c);
         bool last = --b->users == 0;
-        d->lock->unlock(lock_of(b), &c);
+        if (draw(random) % 8 == 0)
+            sched_yield(); /* the others queue up */
+        d->lock->unlock(b->lock, &c);
         if (!last)
             continue;
         if (d->lock->destroy != NULL)
-            d->lock->destroy(lock_of(b));
+            d->lock->destroy(b->lock);
         demolish(d, b);
     }
 }
@@ -66,16 +71,17 @@ static void use(const demolition *d, block *b)
 static void work(int me, void *arg)
 {
     demolition *d = arg;
+    uint64_t random = (uint64_t)me + 1;
     for (size_t round = 0; round < d->rounds; round++) {
         if (me == 0)
             for (int i = 0; i < BATCH; i++) {
                 d->blocks[i] = calloc(1, d->size);
                 d->blocks[i]->users = THREADS * HOLDS;
             }
-        pthread_barrier_wait(&d->start);
+        meet(&d->begun, round);
         for (int i = 0; i < BATCH; i++)
-            use(d, d->blocks[i]);
-        pthread_barrier_wait(&d->finish);
+            use(d, d->blocks[i], &random);
+        meet(&d->finished, round);
         if (me == 0)
             for (int i = 0; i < BATCH; i++)
                 check_remains(d, d->blocks[i]);
@@ -84,9 +90,7 @@ static void work(int me, void *arg)
 
 static void last_user_may_free(const lock_info *lock)
 {
-    demolition d = {.lock = lock, .rounds = scaled(200), .size = sizeof(uint64_t) + lock->size};
-    pthread_barrier_init(&d.start, NULL, THREADS);
-    pthread_barrier_init(&d.finish, NULL, THREADS);
+    demolition d = {.lock = lock, .rounds = scaled(300), .size = sizeof(block) + lock->size};
     team_run(THREADS, work, &d);
 }
 

@@ -1,8 +1,9 @@
-/* handover.c - unlock, one instruction at a time, against a successor that destroys the lock
+/* handover.c - how one lock() and one unlock() can meet, instruction by instruction
  *
- * The successor arrives before some instruction of unlock; from then on it has its way between any two of
- * them. As soon as it owns the lock, the lock's page becomes inaccessible: any later look at it is a fault.
- * A lock that declares itself unsafe must be caught this way, each time.
+ * The successor stops before an instruction of its lock(); the owner runs as far as some instruction of its
+ * unlock(); the successor goes on, and from then on it has its way between any two instructions of the owner.
+ * As soon as it owns the lock, the lock's page becomes inaccessible: any later look at it is a fault. A lock
+ * that declares itself unsafe must be caught like this.
  */
 #include "hook.h"
 #include "step.h"
@@ -11,49 +12,75 @@
 #include <signal.h>
 #include <sys/mman.h>
 
-enum { PAGE = 64 * 1024 };
+enum { PAGE = 64 * 1024, STEPS_MOST = 5000, NEVER = STEPS_MOST, MEETINGS = 200 };
 
 static struct {
     const lock_info *lock;
-    char *l;
+    char *l, *other; /* a second lock that the owner holds */
     lock_ctx owner;
-    int arrives_at; /* before which instruction the successor arrives */
-    atomic_int arrives, looks, owns;
+    int stops_at, goes_on_at;               /* instructions of the successor, of the owner                */
+    int instructions_to_wait;               /* of the successor                                           */
+    atomic_int stop, go_on;                 /* the successor stands still, or as good as; it may go on    */
+    atomic_int looks, owns, bystander_looks; /* how often somebody looked whether its wait was over        */
     atomic_int faults;
 } scene;
 
-static __thread bool is_successor;
+static __thread atomic_int *my_looks;
 
-/* The owner may wait in unlock; its time is measured in instructions. */
-void test_wait_turn(void)
+void test_wait_turn(pawl_waiter *me, pawl_word *w, uint64_t seen, uint32_t which)
 {
-    if (!is_successor)
+    (void)me, (void)w, (void)seen, (void)which;
+    if (my_looks == NULL) { /* the owner, in unlock: its time is measured in instructions */
+        scene.goes_on_at = 0; /* unlock cannot end before the successor goes on */
         return;
-    atomic_fetch_add(&scene.looks, 1);
+    }
+    atomic_fetch_add(my_looks, 1);
+    if (my_looks == &scene.looks)
+        atomic_store(&scene.stop, 1);
     sched_yield();
+}
+
+static void acquire(void *c)
+{
+    scene.lock->lock(scene.l, c);
+}
+
+static void release(void *c)
+{
+    scene.lock->unlock(scene.l, c);
+}
+
+static bool between_of_successor(int instruction)
+{
+    if (instruction < scene.stops_at)
+        return atomic_load(&scene.looks) == 0;
+    atomic_store(&scene.stop, 1);
+    await(&scene.go_on, 1);
+    return false;
 }
 
 static void succeed(int me, void *arg)
 {
     lock_ctx c;
     (void)me, (void)arg;
-    await(&scene.arrives, 1);
-    is_successor = true;
-    scene.lock->lock(scene.l, &c);
+    my_looks = &scene.looks;
+    scene.instructions_to_wait = step_through(acquire, &c, between_of_successor);
     mprotect(scene.l, PAGE, PROT_NONE);
     atomic_store(&scene.owns, 1);
 }
 
-/* Lets the successor look twice: once it may have begun before the last instruction. */
-static void between(int instruction)
+/* Lets the successor look twice: the first look may have begun before our last instruction. */
+static bool between_of_owner(int instruction)
 {
-    if (instruction == scene.arrives_at)
-        atomic_store(&scene.arrives, 1);
-    if (instruction < scene.arrives_at)
-        return;
+    if (instruction > STEPS_MOST)
+        fail("unlock does not end");
+    if (instruction < scene.goes_on_at)
+        return true;
+    atomic_store(&scene.go_on, 1);
     int looks = atomic_load(&scene.looks);
     while (atomic_load(&scene.owns) == 0 && atomic_load(&scene.looks) < looks + 2)
         sched_yield();
+    return true;
 }
 
 static void faulted(int signal)
@@ -63,53 +90,83 @@ static void faulted(int signal)
     mprotect(scene.l, PAGE, PROT_READ | PROT_WRITE);
 }
 
-static void release(void *unused)
+/* Waits for the owner's other lock all the time. */
+static void stand_by(int me, void *arg)
 {
-    (void)unused;
-    scene.lock->unlock(scene.l, &scene.owner);
+    lock_ctx c;
+    (void)me, (void)arg;
+    my_looks = &scene.bystander_looks;
+    scene.lock->lock(scene.other, &c);
+    scene.lock->unlock(scene.other, &c);
 }
 
 /* Returns how many instructions unlock had. */
-static int play(int arrives_at)
+static int play(int stops_at, int goes_on_at)
 {
     team_member successor;
     memset(scene.l, 0, PAGE);
-    scene.arrives_at = arrives_at;
-    atomic_store(&scene.arrives, 0);
+    scene.stops_at = stops_at;
+    scene.goes_on_at = goes_on_at;
+    atomic_store(&scene.stop, 0);
+    atomic_store(&scene.go_on, 0);
     atomic_store(&scene.looks, 0);
     atomic_store(&scene.owns, 0);
-    scene.lock->lock(scene.l, &scene.owner);
+    acquire(&scene.owner);
     team_start(&successor, 1, succeed, NULL);
-    int instructions = step_through(release, NULL, between);
-    atomic_store(&scene.arrives, 1);
+    await(&scene.stop, 1);
+    int instructions = step_through(release, &scene.owner, between_of_owner);
+    atomic_store(&scene.go_on, 1);
     team_join(&successor, 1);
     mprotect(scene.l, PAGE, PROT_READ | PROT_WRITE);
     return instructions;
 }
 
-/* The number of arrivals at which unlock touched a lock that was gone. */
-static int count_faults(const lock_info *lock)
+/* The number of meetings in which unlock touched a lock that was gone. */
+static int count_faults(const lock_info *lock, bool bystander)
 {
     if (!step_possible())
         skip("single-stepping takes x86-64 and no sanitizer; left to the model checker");
+    uint64_t random = 0x9E3779B97F4A7C15u;
+    team_member by;
+    lock_ctx c;
     struct sigaction fault = {.sa_handler = faulted};
-    scene.lock = lock;
-    scene.l = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     sigaction(SIGSEGV, &fault, NULL);
-    for (int at = 0; play(at) > at; at++) /* until unlock is over before the successor arrives */
+    scene.lock = lock;
+    scene.l = mmap(NULL, 2 * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    scene.other = scene.l + PAGE;
+    if (bystander) {
+        lock->lock(scene.other, &c);
+        team_start(&by, 1, stand_by, NULL);
+        await(&scene.bystander_looks, 1);
+    }
+    pawl_thread_enter();                    /* once per thread, and hundreds of instructions */
+    int in_unlock = play(NEVER, 0);         /* the successor waits before unlock begins      */
+    int in_lock = scene.instructions_to_wait;
+    for (int at = 0; play(0, at) > at; at++) /* it arrives while unlock is under way          */
         ;
+    for (size_t n = scaled(MEETINGS); n > 0; n--) /* or it is halfway then */
+        play((int)draw_below(&random, (size_t)in_lock), (int)draw_below(&random, (size_t)in_unlock));
+    if (bystander) {
+        lock->unlock(scene.other, &c);
+        team_join(&by, 1);
+    }
     return atomic_load(&scene.faults);
 }
 
 static void lock_is_not_touched_after_hand_over(const lock_info *lock)
 {
-    int faults = count_faults(lock);
-    CHECK(faults == 0, "unlock touched a destroyed lock, for %d moments of arrival", faults);
+    int faults = count_faults(lock, false);
+    CHECK(faults == 0, "unlock touched a destroyed lock in %d meetings", faults);
 }
 
 static void declared_hazard_is_real(const lock_info *lock)
 {
-    CHECK(count_faults(lock) > 0, "declared unsafe, but unlock never touched a destroyed lock");
+    CHECK(count_faults(lock, false) > 0, "declared unsafe, but unlock never touched a destroyed lock");
+}
+
+static void successor_is_found_whoever_else_waits(const lock_info *lock)
+{
+    count_faults(lock, true); /* a successor that is not found never ends */
 }
 
 static bool is_prompt(const lock_info *lock)
@@ -127,6 +184,7 @@ static const promise promises[] = {
      .check = lock_is_not_touched_after_hand_over,
      .concerns = is_prompt},
     {.name = "declared_hazard_is_real", .check = declared_hazard_is_real, .concerns = is_hazardous},
+    {.name = "successor_is_found_whoever_else_waits", .check = successor_is_found_whoever_else_waits},
 };
 
 HARNESS_MAIN(promises)

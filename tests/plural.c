@@ -4,14 +4,15 @@
 #include <semaphore.h>
 #include <stdlib.h>
 
-enum { LOCKS = 64, THREADS = 3, CHAIN = 16 };
+enum { LOCKS = 64, THREADS = 3, THREADS_MOST = 4, CHAIN = 16 };
 
 /* Locks next to each other, of one kind or of all kinds in turn, each with a count that it protects. */
 typedef struct bank {
     const lock_info *kind[LOCKS];
     char *l[LOCKS];
-    size_t count[LOCKS], expected[THREADS][LOCKS];
+    size_t count[LOCKS], expected[THREADS_MOST][LOCKS];
     size_t rounds;
+    int locks;    /* to take                                 */
     bool subsets; /* takes some of the locks each time, not all */
     char *memory;
 } bank;
@@ -19,7 +20,7 @@ typedef struct bank {
 static void bank_open(bank *b, const lock_info *lock, size_t rounds)
 {
     size_t size = 0;
-    *b = (bank){.rounds = rounds};
+    *b = (bank){.rounds = rounds, .locks = LOCKS};
     for (int i = 0; i < LOCKS; i++) {
         b->kind[i] = lock != NULL ? lock : &subjects()[i % SUBJECTS];
         size += b->kind[i]->size;
@@ -34,7 +35,7 @@ static void bank_close(bank *b)
 {
     for (int i = 0; i < LOCKS; i++) {
         size_t expected = 0;
-        for (int t = 0; t < THREADS; t++)
+        for (int t = 0; t < THREADS_MOST; t++)
             expected += b->expected[t][i];
         CHECK(b->count[i] == expected, "lock %d (%s) counts %zu of %zu", i, b->kind[i]->name, b->count[i],
               expected);
@@ -53,7 +54,7 @@ static void take_many(int me, void *arg)
     for (size_t round = 0; round < b->rounds; round++) {
         uint64_t wanted = b->subsets ? draw(&random) & draw(&random) : UINT64_MAX;
         int held[LOCKS], n = 0;
-        for (int i = 0; i < LOCKS; i++) {
+        for (int i = 0; i < b->locks; i++) {
             if ((wanted >> i & 1) == 0)
                 continue;
             b->kind[i]->lock(b->l[i], &c[i]);
@@ -61,6 +62,8 @@ static void take_many(int me, void *arg)
             b->expected[me][i]++;
             held[n++] = i;
         }
+        if (draw(&random) % 2 == 0)
+            sched_yield(); /* the others queue up */
         while (n > 0) {
             int at = (int)draw_below(&random, (size_t)n), i = held[at];
             held[at] = held[--n];
@@ -80,12 +83,12 @@ static void hold(const lock_info *lock, size_t rounds, bool subsets)
 
 static void holds_64_at_once(const lock_info *lock)
 {
-    hold(lock, scaled(150), false);
+    hold(lock, scaled(500), false);
 }
 
 static void holds_any_subset(const lock_info *lock)
 {
-    hold(lock, scaled(600), true);
+    hold(lock, scaled(2500), true);
 }
 
 /* The variants share a thread's state: its mailboxes, its element, its nodes. */
@@ -117,6 +120,33 @@ static void hand_over_hand(const lock_info *lock)
     bank b;
     bank_open(&b, lock, scaled(500));
     team_run(THREADS, walk, &b);
+    bank_close(&b);
+}
+
+/* One thread holds several locks, and each of the others waits for one of them: in Hemlock they all look at
+ * the same mailbox, or push to the same chain, while the owner is looking for one of them. */
+static void own_or_want(int me, void *arg)
+{
+    bank *b = arg;
+    if (me == 0) {
+        take_many(me, b);
+        return;
+    }
+    for (size_t round = 0; round < b->rounds; round++) {
+        lock_ctx c;
+        b->kind[me]->lock(b->l[me], &c);
+        b->count[me]++;
+        b->expected[me][me]++;
+        b->kind[me]->unlock(b->l[me], &c);
+    }
+}
+
+static void several_wait_for_one_owner(const lock_info *lock)
+{
+    bank b;
+    bank_open(&b, lock, scaled(10000));
+    b.locks = THREADS_MOST;
+    team_run(THREADS_MOST, own_or_want, &b);
     bank_close(&b);
 }
 
@@ -167,7 +197,7 @@ static void take_part(int me, void *arg)
 
 static void another_thread_may_unlock(const lock_info *lock)
 {
-    exchange x = {.lock = lock, .l = calloc(1, lock->size), .shared = GENERATOR_START, .rounds = scaled(2000)};
+    exchange x = {.lock = lock, .l = calloc(1, lock->size), .shared = GENERATOR_START, .rounds = scaled(5000)};
     sem_init(&x.full, 0, 0);
     team_run(6, take_part, &x);
     generator_check(&x.shared, 6 * x.rounds, "unlocked by another thread");
@@ -185,6 +215,7 @@ static const promise promises[] = {
     {.name = "holds_64_at_once", .check = holds_64_at_once},
     {.name = "holds_any_subset", .check = holds_any_subset},
     {.name = "hand_over_hand", .check = hand_over_hand},
+    {.name = "several_wait_for_one_owner", .check = several_wait_for_one_owner},
     {.name = "another_thread_may_unlock", .check = another_thread_may_unlock, .concerns = is_oblivious},
     {.name = "holds_all_kinds_at_once", .check = holds_all_kinds_at_once, .subject = "all"},
 };

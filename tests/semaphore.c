@@ -11,8 +11,9 @@ enum { THREADS = 6, ITEMS = 8 };
 
 static __thread atomic_int *waits;
 
-void test_wait_turn(void)
+void test_wait_turn(pawl_waiter *me, pawl_word *w, uint64_t seen, uint32_t which)
 {
+    (void)me, (void)w, (void)seen, (void)which;
     if (waits != NULL)
         atomic_store_explicit(waits, 1, memory_order_release);
     sched_yield();

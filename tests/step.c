@@ -1,28 +1,30 @@
 /* step.c - single-stepping by the processor's trap flag; see step.h */
+#include "sanitized.h"
 #include "step.h"
 
 #include <signal.h>
 #include <stdint.h>
 #include <stdlib.h>
-
-#if defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define SANITIZED 1
-#endif
-#endif
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define SANITIZED 1
-#endif
+#include <ucontext.h>
 
 #if defined(__x86_64__) && !defined(SANITIZED)
 
-static void (*volatile observer)(int instruction);
-static volatile int instructions;
+#define TRAP_FLAG ((greg_t)0x100)
 
-static void trapped(int signal)
+static __thread bool (*volatile observer)(int instruction);
+static __thread volatile int instructions;
+
+static void trapped(int signal, siginfo_t *info, void *context)
 {
-    (void)signal;
-    observer(instructions++);
+    (void)signal, (void)info;
+    if (!observer(instructions++))
+        ((ucontext_t *)context)->uc_mcontext.gregs[REG_EFL] &= ~TRAP_FLAG;
+}
+
+static inline void set_trap_flag(bool on)
+{
+    uint64_t others = __builtin_ia32_readeflags_u64() & ~(uint64_t)TRAP_FLAG;
+    __builtin_ia32_writeeflags_u64(others | (on ? TRAP_FLAG : 0));
 }
 
 bool step_possible(void)
@@ -30,23 +32,15 @@ bool step_possible(void)
     return true;
 }
 
-static inline void set_trap_flag(bool on)
+int step_through(void (*fn)(void *arg), void *arg, bool (*between)(int instruction))
 {
-    enum { TRAP_FLAG = 0x100 };
-    uint64_t flags = __builtin_ia32_readeflags_u64() & ~(uint64_t)TRAP_FLAG;
-    __builtin_ia32_writeeflags_u64(flags | (on ? TRAP_FLAG : 0));
-}
-
-int step_through(void (*fn)(void *arg), void *arg, void (*between)(int instruction))
-{
-    struct sigaction trap = {.sa_handler = trapped}, before;
+    struct sigaction trap = {.sa_sigaction = trapped, .sa_flags = SA_SIGINFO};
+    sigaction(SIGTRAP, &trap, NULL);
     observer = between;
     instructions = 0;
-    sigaction(SIGTRAP, &trap, &before);
     set_trap_flag(true);
     fn(arg);
     set_trap_flag(false);
-    sigaction(SIGTRAP, &before, NULL);
     return instructions;
 }
 
@@ -57,7 +51,7 @@ bool step_possible(void)
     return false;
 }
 
-int step_through(void (*fn)(void *arg), void *arg, void (*between)(int instruction))
+int step_through(void (*fn)(void *arg), void *arg, bool (*between)(int instruction))
 {
     (void)fn, (void)arg, (void)between;
     abort();

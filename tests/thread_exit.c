@@ -21,8 +21,9 @@ typedef struct scene {
 
 static __thread scene *held_in;
 
-void test_wait_turn(void)
+void test_wait_turn(pawl_waiter *me, pawl_word *w, uint64_t seen, uint32_t which)
 {
+    (void)me, (void)w, (void)seen, (void)which;
     if (held_in == NULL || atomic_load(&held_in->resume)) {
         sched_yield();
         return;

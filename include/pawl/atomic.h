@@ -30,6 +30,7 @@ using std::atomic_compare_exchange_weak_explicit;
 using std::atomic_exchange_explicit;
 using std::atomic_fetch_add_explicit;
 using std::atomic_load_explicit;
+using std::atomic_signal_fence;
 using std::atomic_store_explicit;
 using std::atomic_thread_fence;
 using std::memory_order;

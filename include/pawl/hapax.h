@@ -38,15 +38,20 @@ typedef struct pawl_hapax_ctx {
 /* Waits until `pred` has departed. */
 static inline void pawl_hapax_wait(pawl_word *depart, pawl_word *notify, uint64_t pred)
 {
-    for (;;) {
+    uint64_t seen, before = 0;
+    pawl_waiter me = PAWL_WAITER;
+    for (unsigned look = 0;; look++) {
         /* B: the slot first, `depart` second; unlock writes them the other way round. */
-        uint64_t seen = atomic_load_explicit(notify, memory_order_acquire);
+        seen = atomic_load_explicit(notify, memory_order_acquire);
         if (seen == pred)
-            return; /* A: expedited hand-over */
-        if (atomic_load_explicit(depart, memory_order_acquire) == pred)
-            return; /* A */
-        pawl_wait_while_eq_for_relaxed(notify, seen, PAWL_HAPAX_RECHECK);
+            break; /* A: expedited hand-over */
+        if (seen != before || look % PAWL_HAPAX_RECHECK == 0 || me.state != PAWL_LOOKING)
+            if (atomic_load_explicit(depart, memory_order_acquire) == pred)
+                break; /* A */
+        before = seen;
+        pawl_relax(&me, notify, seen, PAWL_ANY);
     }
+    pawl_wait_end(&me, notify);
 }
 
 static inline void pawl_hapax_lock(pawl_hapax *l, pawl_hapax_ctx *c)

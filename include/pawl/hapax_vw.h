@@ -6,7 +6,8 @@
  * Unlock      constant time; does not touch the lock after the hand-over
  * Waiting     semi-private: a waiter registers its predecessor's hapax in a slot and watches the slot; if
  *             the slot is taken it watches `depart`
- * Differs     after the store to `depart`, unlock looks into the slot before it tries a CAS there
+ * Differs     unlock looks into the slot before it tries a CAS there, unless it had to wait itself: then it
+ *             tries at once, as in the listing
  *
  *   slot 0 -> pred   the waiter registers              slot pred -> 0   the owner hands over
  *
@@ -27,6 +28,7 @@ typedef struct pawl_hapax_vw {
 
 typedef struct pawl_hapax_vw_ctx {
     uint64_t hapax;
+    bool waited; /* then somebody probably waits for us, too */
 } pawl_hapax_vw_ctx;
 
 /* Registers as the visible waiter for `pred`. False if another waiter has the slot. */
@@ -56,7 +58,8 @@ static inline void pawl_hapax_vw_lock(pawl_hapax_vw *l, pawl_hapax_vw_ctx *c)
 {
     uint64_t mine = c->hapax = pawl_hapax_next();
     uint64_t pred = atomic_exchange_explicit(&l->arrive, mine, memory_order_relaxed);
-    if (PAWL_UNLIKELY(atomic_load_explicit(&l->depart, memory_order_acquire) != pred)) /* A */
+    c->waited = atomic_load_explicit(&l->depart, memory_order_acquire) != pred; /* A */
+    if (PAWL_UNLIKELY(c->waited))
         pawl_hapax_vw_wait(l, pred);
 }
 
@@ -66,23 +69,32 @@ static inline bool pawl_hapax_vw_trylock(pawl_hapax_vw *l, pawl_hapax_vw_ctx *c)
     if (atomic_load_explicit(&l->depart, memory_order_acquire) != last) /* A */
         return false;
     c->hapax = pawl_hapax_next();
+    c->waited = false;
     return pawl_cas_relaxed(&l->arrive, last, c->hapax);
+}
+
+/* Hands over to a waiter that is visible by now. Whoever had to wait takes one for granted, and spares itself
+ * the look that would fetch the slot's line twice. */
+static inline bool pawl_hapax_hand_over(pawl_word *visible, uint64_t mine, bool waited)
+{
+    return (waited || atomic_load_explicit(visible, memory_order_relaxed) == mine) &&
+           pawl_post_cas(visible, mine, 0); /* C: publishes the critical section to the visible waiter */
 }
 
 /* Releases the lock by `depart`, and again to a waiter that registered meanwhile. True if there was one. */
 static inline bool pawl_hapax_depart(pawl_word *depart, pawl_word *visible, uint64_t mine)
 {
-    atomic_store_explicit(depart, mine, memory_order_seq_cst); /* A: publishes the critical section; D */
+    pawl_post_seq_cst(depart, mine); /* A: publishes the critical section; D */
     if (PAWL_LIKELY(atomic_load_explicit(visible, memory_order_seq_cst) != mine)) /* D */
         return false;
-    return pawl_cas_release(visible, mine, 0); /* C; fails if the waiter saw `depart` and withdrew */
+    return pawl_post_cas(visible, mine, 0); /* C; fails if the waiter saw `depart` and withdrew */
 }
 
 static inline void pawl_hapax_vw_unlock(pawl_hapax_vw *l, pawl_hapax_vw_ctx *c)
 {
     uint64_t mine = c->hapax;
     pawl_word *visible = &pawl_slot_of(l, mine)->visible;
-    if (pawl_cas_release(visible, mine, 0)) /* C: publishes the critical section to the visible waiter */
+    if (pawl_hapax_hand_over(visible, mine, c->waited))
         return;
     pawl_hapax_depart(&l->depart, visible, mine);
 }

@@ -26,6 +26,7 @@ typedef struct pawl_hapax_vw2 {
 
 typedef struct pawl_hapax_vw2_ctx {
     uint64_t hapax;
+    bool waited; /* then somebody probably waits for us, too */
 } pawl_hapax_vw2_ctx;
 
 /* Waits as a visible waiter. True once the lock is ours, false when the grace period is over. */
@@ -38,7 +39,7 @@ static inline bool pawl_hapax_wait_visible(pawl_word *depart, pawl_word *visible
         pawl_cas_relaxed(visible, pred, 0);
         return true;
     }
-    if (pawl_wait_while_eq_for(visible, pred, PAWL_HAPAX_GRACE)) /* C */
+    if (pawl_spin_while_eq(visible, pred, PAWL_HAPAX_GRACE)) /* C */
         return true;
     uint64_t seen = pred;
     /* C: if it is too late to withdraw, the lock is ours. Acquire on success too, because C11 wants the
@@ -51,7 +52,8 @@ static inline void pawl_hapax_vw2_lock(pawl_hapax_vw2 *l, pawl_hapax_vw2_ctx *c)
 {
     uint64_t mine = c->hapax = pawl_hapax_next();
     uint64_t pred = atomic_exchange_explicit(&l->arrive, mine, memory_order_relaxed);
-    if (PAWL_LIKELY(atomic_load_explicit(&l->depart, memory_order_acquire) == pred)) /* A */
+    c->waited = atomic_load_explicit(&l->depart, memory_order_acquire) != pred; /* A */
+    if (PAWL_LIKELY(!c->waited))
         return;
     pawl_slot *slot = pawl_slot_of(l, pred);
     if (!pawl_hapax_wait_visible(&l->depart, &slot->visible, pred))
@@ -64,6 +66,7 @@ static inline bool pawl_hapax_vw2_trylock(pawl_hapax_vw2 *l, pawl_hapax_vw2_ctx 
     if (atomic_load_explicit(&l->depart, memory_order_acquire) != last) /* A */
         return false;
     c->hapax = pawl_hapax_next();
+    c->waited = false;
     return pawl_cas_relaxed(&l->arrive, last, c->hapax);
 }
 
@@ -71,8 +74,7 @@ static inline void pawl_hapax_vw2_unlock(pawl_hapax_vw2 *l, pawl_hapax_vw2_ctx *
 {
     uint64_t mine = c->hapax;
     pawl_slot *slot = pawl_slot_of(l, mine);
-    if (pawl_cas_release(&slot->visible, mine,
-                         0)) /* C: publishes the critical section to the visible waiter */
+    if (pawl_hapax_hand_over(&slot->visible, mine, c->waited))
         return;
     if (!pawl_hapax_depart(&l->depart, &slot->visible, mine))
         pawl_post(&slot->notify, mine); /* A, B: for a waiter that is, or has become, invisible */

@@ -24,7 +24,7 @@ typedef struct pawl_hemlock_chain {
 
 typedef pawl_no_ctx pawl_hemlock_chain_ctx;
 
-/* Pushes the elements `first` ... `last`; returns the new head. */
+/* Pushes the elements `first` ... `last`; returns what was there. */
 static inline uint64_t pawl_chain_push(pawl_word *chain, pawl_element *first, pawl_element *last)
 {
     uint64_t head = atomic_load_explicit(chain, memory_order_relaxed);
@@ -32,7 +32,8 @@ static inline uint64_t pawl_chain_push(pawl_word *chain, pawl_element *first, pa
         atomic_store_explicit(&last->next, head, memory_order_relaxed);
     while (!atomic_compare_exchange_weak_explicit(chain, &head, pawl_address(first), memory_order_release,
                                                   memory_order_relaxed)); /* C: publishes the element */
-    return pawl_address(first);
+    pawl_wake(chain, pawl_address(first));
+    return head;
 }
 
 static inline void pawl_hemlock_chain_lock(pawl_hemlock_chain *l, pawl_hemlock_chain_ctx *c)
@@ -58,7 +59,8 @@ static inline bool pawl_hemlock_chain_trylock(pawl_hemlock_chain *l, pawl_hemloc
 }
 
 /* Takes the element that waits for `l` out of a detached chain, or returns NULL. What remains is pushed
- * back, and `*head` is what the chain looked like then. */
+ * back, and as long as the chain looks like `*head`, none but those are in it: if others came in between,
+ * they are buried below, one of them may be our successor, and `*head` is 0. */
 static inline pawl_element *pawl_chain_take(pawl_word *chain, uint64_t detached, const void *l,
                                             uint64_t *head)
 {
@@ -76,7 +78,8 @@ static inline pawl_element *pawl_chain_take(pawl_word *chain, uint64_t detached,
             first = e;
         last = e;
     }
-    *head = first != NULL ? pawl_chain_push(chain, first, last) : 0;
+    bool alone = first != NULL && pawl_chain_push(chain, first, last) == 0;
+    *head = alone ? pawl_address(first) : 0;
     return found;
 }
 

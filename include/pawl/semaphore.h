@@ -75,11 +75,11 @@ static inline bool pawl_semaphore_trytake(pawl_semaphore *s)
 /* Gives `n` permits. */
 static inline void pawl_semaphore_post_n(pawl_semaphore *s, uint32_t n)
 {
-    uint64_t grant = atomic_fetch_add_explicit(&s->grant, n, memory_order_release); /* A */
+    uint64_t grant = pawl_post_add(&s->grant, n); /* A */
     /* The holder of ticket `grant` watches `grant` itself; those up to grant + n - 1 may enter, and
      * grant + n becomes next in line. The semaphore may be gone by now; its address is all we need. */
     for (uint32_t i = 1; i <= n; i++)
-        pawl_count_up(pawl_twa_slot_of(s, grant + i)); /* B */
+        pawl_post_add(pawl_twa_slot_of(s, grant + i), 1); /* B */
 }
 
 static inline void pawl_semaphore_post(pawl_semaphore *s)

@@ -59,5 +59,5 @@ static inline void pawl_twa_unlock(pawl_twa *l, pawl_twa_ctx *c)
     uint64_t serving = atomic_load_explicit(&l->serving, memory_order_relaxed) + 1;
     pawl_word *slot = pawl_twa_slot_of(l, serving + 1); /* of the one that becomes next in line */
     pawl_post(&l->serving, serving);                    /* A: publishes the critical section    */
-    pawl_count_up(slot);                                /* B */
+    pawl_post_add(slot, 1);                             /* B */
 }

@@ -1,39 +1,47 @@
 /* wait.h - how a thread waits, and how it is woken
  *
- * A lock says what it waits for; this file alone decides how. Every wait names the word it watches and
- * every hand-over is a post to that word, so that a policy that sleeps can be added here without a lock
- * being touched. The policy is chosen at run time: PAWL_WAIT in the environment, or pawl_set_wait().
+ * A lock says what it waits for; this file alone decides how. Every wait names the word it watches, and every
+ * write that may end a wait is one of the posts below. The policy is chosen at run time: PAWL_WAIT in the
+ * environment, or pawl_set_wait().
  *
- *   spin    pause for ever: what the papers measure; only for as many threads as there are CPUs
- *   yield   pause for a while, then give the CPU away between two looks (the default)
+ *   spin    look for ever: what the papers measure; only for as many threads as there are CPUs
+ *   yield   look for a while, then give the CPU away between two looks
+ *   park    look for a bounded time, then sleep until a post to the word (the default)
  *
- * Unless a name says `_relaxed`, a wait is an acquire and a post is a release.
+ * Unless a name says otherwise, a wait is an acquire and a post is a release.
+ *
+ * A post costs one load of a line that nobody writes as long as nobody sleeps. What orders that load after
+ * the store, a full fence, is paid for by the sleeper (src/park.c). After the store a post uses the word's
+ * address alone: its memory may be gone.
+ *
+ * With PAWL_FREESTANDING, waits only spin, posts only store, and nothing of libpawl is used here.
  */
 #pragma once
 
 #include "atomic.h"
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
-typedef enum pawl_policy { PAWL_WAIT_SPIN, PAWL_WAIT_YIELD } pawl_policy;
-
-/* False, and nothing changed, if the value is not a policy. Takes effect on waits already under way. */
-bool pawl_set_wait(pawl_policy policy);
-pawl_policy pawl_get_wait(void);
-
-/* Between two looks, once the first PAWL_SPINS have passed: does what the policy says. */
-void pawl_wait_turn(void);
-
-#ifdef __cplusplus
-}
-#endif
-
 /* Looks before a waiter consults the policy: about 2 us at the 140 cycles of a recent PAUSE, 70 ns at 4. */
 #ifndef PAWL_SPINS
 #define PAWL_SPINS 32
 #endif
+
+/* What a wait has come to. */
+typedef enum pawl_wait_state { PAWL_LOOKING, PAWL_ANNOUNCED, PAWL_READY } pawl_wait_state;
+
+typedef struct pawl_waiter {
+    unsigned looks;
+    uint32_t ticket; /* what the bucket's sequence was before the last look */
+    pawl_wait_state state;
+} pawl_waiter;
+
+#define PAWL_WAITER                                                                                          \
+    {                                                                                                        \
+        0, 0, PAWL_LOOKING                                                                                   \
+    }
+
+/* Which posts a sleeper wants to hear of: of one value (31 kinds), or of any. */
+#define PAWL_ANY      ((uint32_t)1 << 31)
+#define PAWL_VALUE(v) ((uint32_t)1 << (((v) ^ (v) >> 7 ^ (v) >> 16) % 31))
 
 static inline void pawl_pause(void)
 {
@@ -46,107 +54,195 @@ static inline void pawl_pause(void)
 #endif
 }
 
-static inline void pawl_relax(unsigned *looks)
+#ifdef PAWL_FREESTANDING
+
+static inline void pawl_relax(pawl_waiter *me, pawl_word *w, uint64_t seen, uint32_t which)
+{
+    (void)me, (void)w, (void)seen, (void)which;
+    pawl_pause();
+}
+
+static inline void pawl_wait_end(pawl_waiter *me, pawl_word *w)
+{
+    (void)me, (void)w;
+}
+
+static inline void pawl_wake(const volatile void *w, uint64_t v)
+{
+    (void)w, (void)v;
+}
+
+#else
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum pawl_policy { PAWL_WAIT_SPIN, PAWL_WAIT_YIELD, PAWL_WAIT_PARK } pawl_policy;
+
+/* False, and nothing changed, if the value is not a policy. Takes effect on waits already under way. */
+bool pawl_set_wait(pawl_policy policy);
+pawl_policy pawl_get_wait(void);
+
+/* Does what the policy says between two looks at `w`, which held `seen`. */
+void pawl_wait_turn(pawl_waiter *me, pawl_word *w, uint64_t seen, uint32_t which);
+
+/* Takes back what pawl_wait_turn() announced. */
+void pawl_wait_over(pawl_waiter *me, pawl_word *w);
+
+/* Wakes those that sleep on `w` and wait for `v` or for any change. */
+void pawl_wake_sleepers(const volatile void *w, uint64_t v);
+
+extern pawl_word pawl_sleepers; /* threads that sleep or are about to; not zero if only a fence can tell */
+
+#ifdef __cplusplus
+}
+#endif
+
+static inline void pawl_relax(pawl_waiter *me, pawl_word *w, uint64_t seen, uint32_t which)
 {
     pawl_pause();
-    if (PAWL_UNLIKELY(++*looks >= PAWL_SPINS))
-        pawl_wait_turn();
+    if (PAWL_UNLIKELY(++me->looks >= PAWL_SPINS))
+        pawl_wait_turn(me, w, seen, which);
 }
+
+/* Every wait that called pawl_relax() ends with this. */
+static inline void pawl_wait_end(pawl_waiter *me, pawl_word *w)
+{
+    if (PAWL_UNLIKELY(me->state != PAWL_LOOKING))
+        pawl_wait_over(me, w);
+}
+
+/* After the word at this address was made `v`. */
+static inline void pawl_wake(const volatile void *w, uint64_t v)
+{
+    atomic_signal_fence(memory_order_seq_cst); /* P: the store first; see pawl_wait_turn() */
+    if (PAWL_UNLIKELY(atomic_load_explicit(&pawl_sleepers, memory_order_relaxed) != 0))
+        pawl_wake_sleepers(w, v);
+}
+
+#endif
+
+/* ---- waits */
 
 /* Waits while the word holds `v`; returns what it holds then. */
 static inline uint64_t pawl_wait_while_eq(pawl_word *w, uint64_t v)
 {
     uint64_t now;
-    unsigned looks = 0;
+    pawl_waiter me = PAWL_WAITER;
     while ((now = atomic_load_explicit(w, memory_order_acquire)) == v)
-        pawl_relax(&looks);
+        pawl_relax(&me, w, now, PAWL_ANY);
+    pawl_wait_end(&me, w);
     return now;
 }
 
 static inline void pawl_wait_while_eq_relaxed(pawl_word *w, uint64_t v)
 {
-    unsigned looks = 0;
+    pawl_waiter me = PAWL_WAITER;
     while (atomic_load_explicit(w, memory_order_relaxed) == v)
-        pawl_relax(&looks);
-}
-
-/* The same for at most so many looks; true if the word changed. */
-static inline bool pawl_wait_while_eq_for(pawl_word *w, uint64_t v, unsigned most)
-{
-    unsigned looks = 0;
-    for (; most > 0; most--) {
-        if (atomic_load_explicit(w, memory_order_acquire) != v)
-            return true;
-        pawl_relax(&looks);
-    }
-    return false;
-}
-
-static inline void pawl_wait_while_eq_for_relaxed(pawl_word *w, uint64_t v, unsigned most)
-{
-    unsigned looks = 0;
-    while (most-- > 0 && atomic_load_explicit(w, memory_order_relaxed) == v)
-        pawl_relax(&looks);
+        pawl_relax(&me, w, v, PAWL_ANY);
+    pawl_wait_end(&me, w);
 }
 
 static inline void pawl_wait_until_eq(pawl_word *w, uint64_t v)
 {
-    unsigned looks = 0;
-    while (atomic_load_explicit(w, memory_order_acquire) != v)
-        pawl_relax(&looks);
+    uint64_t now;
+    pawl_waiter me = PAWL_WAITER;
+    while ((now = atomic_load_explicit(w, memory_order_acquire)) != v)
+        pawl_relax(&me, w, now, PAWL_VALUE(v));
+    pawl_wait_end(&me, w);
 }
 
 static inline void pawl_wait_until_eq_relaxed(pawl_word *w, uint64_t v)
 {
-    unsigned looks = 0;
-    while (atomic_load_explicit(w, memory_order_relaxed) != v)
-        pawl_relax(&looks);
+    uint64_t now;
+    pawl_waiter me = PAWL_WAITER;
+    while ((now = atomic_load_explicit(w, memory_order_relaxed)) != v)
+        pawl_relax(&me, w, now, PAWL_VALUE(v));
+    pawl_wait_end(&me, w);
 }
 
 /* Waits until a counter that only grows has passed `v`. */
 static inline void pawl_wait_until_past(pawl_word *w, uint64_t v)
 {
-    unsigned looks = 0;
-    while ((int64_t)(atomic_load_explicit(w, memory_order_acquire) - v) <= 0)
-        pawl_relax(&looks);
+    uint64_t now;
+    pawl_waiter me = PAWL_WAITER;
+    while ((int64_t)((now = atomic_load_explicit(w, memory_order_acquire)) - v) <= 0)
+        pawl_relax(&me, w, now, PAWL_ANY);
+    pawl_wait_end(&me, w);
+}
+
+/* Looks at most so many times while the word holds `v`, and never sleeps; true if the word changed. */
+static inline bool pawl_spin_while_eq(pawl_word *w, uint64_t v, unsigned most)
+{
+    for (; most > 0; most--) {
+        if (atomic_load_explicit(w, memory_order_acquire) != v)
+            return true;
+        pawl_pause();
+    }
+    return false;
 }
 
 /* Hemlock's coherence-friendly polling: the look is itself the write, so that the line arrives writable.
- * Acquires what came with `from`, and releases this thread's last look at the word to whoever sees `to`. */
+ * Acquires what came with `from`, and posts `to`. */
 static inline void pawl_wait_cas(pawl_word *w, uint64_t from, uint64_t to)
 {
-    unsigned looks = 0;
+    pawl_waiter me = PAWL_WAITER;
     uint64_t seen = from;
     while (
         !atomic_compare_exchange_strong_explicit(w, &seen, to, memory_order_acq_rel, memory_order_relaxed)) {
+        pawl_relax(&me, w, seen, PAWL_VALUE(from));
         seen = from;
-        pawl_relax(&looks);
     }
+    pawl_wait_end(&me, w);
+    pawl_wake(w, to);
 }
 
 /* The same for a wait that writes nothing itself but will write the word next time. */
 static inline void pawl_wait_rmw_until_eq(pawl_word *w, uint64_t v)
 {
-    unsigned looks = 0;
-    while (atomic_fetch_add_explicit(w, 0, memory_order_acquire) != v)
-        pawl_relax(&looks);
+    uint64_t now;
+    pawl_waiter me = PAWL_WAITER;
+    while ((now = atomic_fetch_add_explicit(w, 0, memory_order_acquire)) != v)
+        pawl_relax(&me, w, now, PAWL_VALUE(v));
+    pawl_wait_end(&me, w);
 }
 
 static inline void pawl_wait_rmw_while_eq(pawl_word *w, uint64_t v)
 {
-    unsigned looks = 0;
+    pawl_waiter me = PAWL_WAITER;
     while (atomic_fetch_add_explicit(w, 0, memory_order_acquire) == v)
-        pawl_relax(&looks);
+        pawl_relax(&me, w, v, PAWL_ANY);
+    pawl_wait_end(&me, w);
 }
 
-/* Stores `v` and lets whoever waits on the word see it. Touches nothing after the store. */
+/* ---- posts */
+
 static inline void pawl_post(pawl_word *w, uint64_t v)
 {
     atomic_store_explicit(w, v, memory_order_release);
+    pawl_wake(w, v);
 }
 
-/* Adds one to a count and lets whoever waits for it to change see it. */
-static inline void pawl_count_up(pawl_word *w)
+static inline void pawl_post_seq_cst(pawl_word *w, uint64_t v)
 {
-    atomic_fetch_add_explicit(w, 1, memory_order_release);
+    atomic_store_explicit(w, v, memory_order_seq_cst);
+    pawl_wake(w, v);
+}
+
+/* Posts `to` if the word holds `from`. */
+static inline bool pawl_post_cas(pawl_word *w, uint64_t from, uint64_t to)
+{
+    if (!pawl_cas_release(w, from, to))
+        return false;
+    pawl_wake(w, to);
+    return true;
+}
+
+/* Adds to a counter; returns what it was. */
+static inline uint64_t pawl_post_add(pawl_word *w, uint64_t n)
+{
+    uint64_t before = atomic_fetch_add_explicit(w, n, memory_order_release);
+    pawl_wake(w, before + n);
+    return before;
 }

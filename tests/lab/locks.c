@@ -246,7 +246,7 @@ void contest_thread(void *argument, int id)
 {
     const struct contest *c = argument;
     for (int n = c->rounds + (id == 0 ? c->extra : 0); n > 0; n--) {
-        lab_arrive(c);
+        lab_arrive(c, 0);
         c->subject->lock();
         lab_enter(c);
         if (c->touches_data)

@@ -79,11 +79,34 @@ static void chain_unlock_losing_the_rest(void *lock, lock_ctx *c)
     }
 }
 
+/* Puts the others' waiters back on top of a successor that came meanwhile, and waits for the top to change.
+ */
+static void chain_unlock_burying_the_successor(void *lock, lock_ctx *c)
+{
+    (void)c;
+    pawl_hemlock_chain *l = lock;
+    pawl_word *mine = &pawl_self.hemlock.chain;
+    if (pawl_cas_release(&l->tail, pawl_address(mine), 0))
+        return;
+    pawl_element *successor;
+    uint64_t head = 0;
+    do {
+        pawl_wait_while_eq_relaxed(mine, head);
+        uint64_t detached = atomic_exchange_explicit(mine, 0, memory_order_acquire);
+        successor = pawl_chain_take(mine, detached, l, &head);
+        head = atomic_load_explicit(mine, memory_order_relaxed);
+    } while (successor == NULL);
+    pawl_post(&successor->gate, 1);
+}
+
 const mutant hemlock_mutants[] = {
+    {"hemlock_chain-buries-successor", "hemlock_chain", "waits for what it has buried itself", NULL,
+     chain_unlock_burying_the_successor, CAUGHT(LAB_DEADLOCK), false, 0},
     {"hemlock-no-acknowledgement", "hemlock", "does not wait for the successor", NULL,
      unlock_without_acknowledgement,
-     CAUGHT(LAB_TWO_OWNERS) | CAUGHT(LAB_DEADLOCK) | CAUGHT(LAB_DEAD_THREAD) | CAUGHT(LAB_DATA_RACE), false,
-     0},
+     CAUGHT(LAB_TWO_OWNERS) | CAUGHT(LAB_DEADLOCK) | CAUGHT(LAB_DEAD_THREAD) | CAUGHT(LAB_DATA_RACE) |
+         CAUGHT(LAB_OVERTAKEN),
+     false, 0},
     {"hemlock_overlap-no-residual-check", "hemlock_overlap", "arrives with a full mailbox",
      overlap_lock_without_residual_check, NULL,
      CAUGHT(LAB_TWO_OWNERS) | CAUGHT(LAB_DATA_RACE) | CAUGHT(LAB_OVERTAKEN), false, 0},

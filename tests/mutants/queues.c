@@ -98,16 +98,16 @@ const mutant queue_mutants[] = {
      CAUGHT(LAB_TWO_OWNERS) | CAUGHT(LAB_DEADLOCK) | CAUGHT(LAB_DATA_RACE) | CAUGHT(LAB_LEAK), false, 0},
     {"mcs-links-first", "mcs", "prepares its node after linking it", mcs_lock_linking_first, NULL,
      CAUGHT(LAB_DEADLOCK), false, 0},
-    {"tts-two-steps", "tts", "looks, then takes", tts_lock_in_two_steps, NULL, CAUGHT(LAB_TWO_OWNERS), false,
-     0},
+    {"tts-two-steps", "tts", "looks, then takes", tts_lock_in_two_steps, NULL,
+     CAUGHT(LAB_TWO_OWNERS) | CAUGHT(LAB_DATA_RACE), false, 0},
     {"tts-relaxed-unlock", "tts", "publishes nothing", NULL, tts_unlock_relaxed, CAUGHT(LAB_DATA_RACE), false,
      0},
     {"ticket-looks-back", "ticket", "touches the lock after the hand-over", NULL, ticket_unlock_looking_back,
      CAUGHT(LAB_DESTROYED), false, 0},
     {"ticket-barges", "ticket", "overtakes", ticket_lock_barging, NULL, CAUGHT(LAB_OVERTAKEN), false, 0},
     {"lifo-gate-first", "lifo", "lets a waiter go before it is off the stack", NULL, lifo_unlock_gate_first,
-     CAUGHT(LAB_TWO_OWNERS) | CAUGHT(LAB_DEADLOCK) | CAUGHT(LAB_DATA_RACE) | CAUGHT(LAB_DESTROYED) |
-         CAUGHT(LAB_NO_PROGRESS) | CAUGHT(LAB_DEAD_THREAD),
+     CAUGHT(LAB_CRASH) | CAUGHT(LAB_TWO_OWNERS) | CAUGHT(LAB_DEADLOCK) | CAUGHT(LAB_DATA_RACE) |
+         CAUGHT(LAB_DESTROYED) | CAUGHT(LAB_NO_PROGRESS) | CAUGHT(LAB_DEAD_THREAD),
      false, 0},
     {0},
 };

@@ -66,16 +66,6 @@ static void retrograde_unlock_with_top_for_base(void *lock, lock_ctx *c)
     pawl_post(&l->grant, (uint64_t)l->top);
 }
 
-/* Lets arrivals join the segment that is being served. */
-static void coin_unlock_with_open_segment(void *lock, lock_ctx *c)
-{
-    (void)c;
-    pawl_retrograde_coin *l = lock;
-    if (l->low < l->high)
-        l->high = l->end = atomic_load_explicit(&l->next, memory_order_relaxed);
-    pawl_post(&l->grant, pawl_coin_choose(l));
-}
-
 const mutant reciprocating_mutants[] = {
     {"reciprocating-no-end-of-segment", "reciprocating", "hands over to the element of a past owner",
      lock_without_end_of_segment, NULL, CAUGHT(LAB_TWO_OWNERS) | CAUGHT(LAB_DEADLOCK), false, 0},
@@ -87,8 +77,5 @@ const mutant reciprocating_mutants[] = {
      shuffle_unlock_without_the_deferred, CAUGHT(LAB_DEADLOCK), false, 0},
     {"retrograde-top-for-base", "retrograde", "mixes up `top` and `base`", NULL,
      retrograde_unlock_with_top_for_base, CAUGHT(LAB_DEADLOCK) | CAUGHT(LAB_TWO_OWNERS), false, 0},
-    {"retrograde_coin-open-segment", "retrograde_coin", "lets arrivals join the segment being served", NULL,
-     coin_unlock_with_open_segment, CAUGHT(LAB_OVERTAKEN) | CAUGHT(LAB_DEADLOCK) | CAUGHT(LAB_TWO_OWNERS),
-     false, 0},
     {0},
 };

@@ -1,0 +1,118 @@
+#!/bin/bash
+# check.sh [soak] [SECTION...] - builds and tests everything; `make check` and CI run it
+#
+# A section is a function section_<name> below and its name in `sections` or `soak_sections`. Whatever it runs
+# closes with a line `N passed, N failed`; those are added up. A section that passes says no more than that.
+set -eu
+cd "$(dirname "$0")/.."
+
+sections=(native headers clang tsan asan aarch64 riscv64)
+soak_sections=(native tsan asan)
+scale=1 # of the native tests; the other sections take a fraction of it
+
+# configure DIRECTORY OPTION... - a fresh configuration, or the same again
+configure() {
+    local directory=$1
+    shift
+    local again=()
+    [ ! -f "$directory/build.ninja" ] || again=(--reconfigure)
+    meson setup "${again[@]}" "$directory" "$@"
+}
+
+times() {
+    awk -v a="$1" -v b="$2" 'BEGIN { print a * b }'
+}
+
+# build_and_test DIRECTORY FRACTION OPTION... - one test program at a time: each wants all CPUs
+build_and_test() {
+    local directory=$1 fraction=$2 status=0
+    shift 2
+    configure "$directory" -Dtests=true "$@"
+    ninja -C "$directory"
+    PAWL_TEST_SCALE=$(times "$scale" "$fraction") \
+        meson test -C "$directory" --no-rebuild --num-processes 1 --suite native || status=$?
+    grep -E '^(FAIL|SKIP) |^[0-9]+ passed, [0-9]+ failed|Sanitizer|runtime error' "$directory/meson-logs/testlog.txt" || status=1
+    return $status
+}
+
+section_native() {
+    build_and_test build-check 1
+}
+
+section_headers() {
+    tests/headers.sh include
+}
+
+section_clang() {
+    CC=clang CXX=clang++ build_and_test build-clang 0.1
+}
+
+section_tsan() {
+    build_and_test build-tsan 0.1 -Dtools=false -Db_sanitize=thread -Db_lundef=false
+}
+
+section_asan() {
+    build_and_test build-asan 0.1 -Dtools=false -Db_sanitize=address,undefined -Db_lundef=false
+}
+
+section_aarch64() {
+    build_and_test build-aarch64 0.01 -Dtools=false --cross-file cross/aarch64.ini
+}
+
+section_riscv64() {
+    build_and_test build-riscv64 0.01 -Dtools=false --cross-file cross/riscv64.ini
+}
+
+all_passed=0
+all_failed=0
+summary=()
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+
+# run SECTION - shows its outcome, and on failure why
+run() {
+    local name=$1 start=$SECONDS status passed failed skipped line
+    echo "== $name"
+    set +e # around, not in a condition: there the section's own set -e would not count
+    (
+        set -e
+        "section_$name"
+    ) >"$log" 2>&1
+    status=$?
+    set -e
+    read -r passed failed skipped < <(awk '/^[0-9]+ passed, [0-9]+ failed/ { p += $1; f += $3; s += $5 }
+                                           END { print p + 0, f + 0, s + 0 }' "$log")
+    if [ $status != 0 ]; then
+        [ "$failed" != 0 ] || failed=1 # what failed did not get as far as counting
+        grep -E '^FAIL |error|Sanitizer' "$log" | sort -u | head -n 40 || true
+        echo "-- the end of its output:"
+        tail -n 25 "$log"
+    fi
+    all_passed=$((all_passed + passed))
+    all_failed=$((all_failed + failed))
+    line=$(printf '%-12s %6d passed %4d failed %4d skipped %5d s' "$name" "$passed" "$failed" "$skipped" \
+        $((SECONDS - start)))
+    summary+=("$line")
+    echo "   $line"
+}
+
+if [ "${1-}" = soak ]; then
+    shift
+    scale=20
+    sections=("${soak_sections[@]}")
+fi
+[ $# = 0 ] || sections=("$@")
+for name in "${sections[@]}"; do
+    if ! declare -F "section_$name" >/dev/null; then
+        echo "check.sh: no such section: $name" >&2
+        exit 2
+    fi
+done
+for name in "${sections[@]}"; do
+    run "$name"
+done
+
+echo
+printf '%s\n' "${summary[@]}"
+echo "$all_passed passed, $all_failed failed"
+[ $all_failed = 0 ]

@@ -1,0 +1,11 @@
+/* hardware.h - waiting for a cache line to change, where the processor can */
+#pragma once
+
+#include <pawl/wait.h>
+
+/* Returns when the line of `w` may have changed since it held `seen`, or after a few microseconds, or at
+ * once. */
+void pawl_hardware_wait(pawl_word *w, uint64_t seen);
+
+/* What the processor offers: "umwait", "mwaitx", "wfe", or "pause". */
+const char *pawl_hardware_name(void);

@@ -1,0 +1,12 @@
+/* hardware_other.c - processors on which a program cannot wait for a line */
+#include "hardware.h"
+
+void pawl_hardware_wait(pawl_word *w, uint64_t seen)
+{
+    (void)w, (void)seen; /* the caller has paused already */
+}
+
+const char *pawl_hardware_name(void)
+{
+    return "pause";
+}
