@@ -12,6 +12,7 @@ extern uint32_t check_platoon;   /* the capacitors' B                           
 extern uint32_t check_spins;     /* looks before the waiting policy is consulted        */
 extern uint32_t check_coin;      /* one in so many, where a lock tosses a coin          */
 
+#define PAWL_SLOW_PATH      static inline
 #define PAWL_SPINS          check_spins
 #define PAWL_SLOT_MASK      check_slot_mask
 #define PAWL_PLATOON        check_platoon

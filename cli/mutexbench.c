@@ -73,7 +73,7 @@ static const struct argp_option options[] = {
     {"cs", CS, "N", 0, "Steps of the shared generator while the lock is held (default 1)", 0},
     {"duration", 'd', "TIME", 0, "Measured time of one run, such as 500ms (default 1s)", 0},
     {"runs", 'r', "N", 0, "Runs, of which the median counts (default 3)", 0},
-    {"wait", WAIT, "POLICY", 0, "How threads wait: spin or yield (default: PAWL_WAIT, or yield)", 0},
+    {"wait", WAIT, "POLICY", 0, "How threads wait: spin, yield or park (default: PAWL_WAIT, or park)", 0},
     {"json", 'j', NULL, 0, "Write JSON", 0},
     {"output", 'o', "FILE", 0, "Write to FILE instead of standard output", 0},
     {0},

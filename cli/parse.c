@@ -43,7 +43,7 @@ uint64_t parse_duration(const char *what, const char *text)
 static const struct {
     const char *name;
     pawl_policy policy;
-} policies[] = {{"spin", PAWL_WAIT_SPIN}, {"yield", PAWL_WAIT_YIELD}};
+} policies[] = {{"spin", PAWL_WAIT_SPIN}, {"yield", PAWL_WAIT_YIELD}, {"park", PAWL_WAIT_PARK}};
 
 enum { POLICIES = sizeof policies / sizeof policies[0] };
 
@@ -52,7 +52,7 @@ pawl_policy parse_policy(const char *what, const char *text)
     for (int i = 0; i < POLICIES; i++)
         if (strcmp(policies[i].name, text) == 0)
             return policies[i].policy;
-    fail("%s '%s': must be spin or yield", what, text);
+    fail("%s '%s': must be spin, yield or park", what, text);
 }
 
 const char *policy_name(pawl_policy policy)

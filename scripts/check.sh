@@ -6,8 +6,8 @@
 set -eu
 cd "$(dirname "$0")/.."
 
-sections=(native headers clang tsan asan aarch64 riscv64)
-soak_sections=(native tsan asan)
+sections=(native headers cli count lab mutants check clang tsan asan aarch64 riscv64)
+soak_sections=(native tsan asan deep_check mutate)
 scale=1 # of the native tests; the other sections take a fraction of it
 
 # configure DIRECTORY OPTION... - a fresh configuration, or the same again
@@ -41,6 +41,54 @@ section_native() {
 
 section_headers() {
     tests/headers.sh include
+}
+
+section_cli() {
+    configure build-check -Dtests=true
+    ninja -C build-check
+    tests/cli/run.sh build-check
+}
+
+section_count() {
+    scripts/count.sh build-check
+}
+
+# The checker's own tests: litmus tests, random programs against the axioms, deliberately broken locks.
+section_lab() {
+    build-check/lab/lab_test
+}
+
+# Locks that are wrong on purpose.
+section_mutants() {
+    build-check/tests/mutants/mutants
+}
+
+# check_locks OPTION... - every lock against the memory model; a lock that is "ok" has passed
+check_locks() {
+    local report=build-check/check.txt status=0
+    build-check/pawl check "$@" -o "$report" || status=$?
+    cat "$report"
+    awk 'NR > 1 && /^[a-z_0-9]+ .*ok$/ { ok++ } / in scenario / { bad++ } END { printf "%d passed, %d failed\n", ok, bad }' \
+        "$report"
+    return $status
+}
+
+section_check() {
+    check_locks --quick
+}
+
+section_deep_check() {
+    check_locks --deep
+}
+
+# Every memory order in the locks is needed, or check/survivors.c says why it stays.
+section_mutate() {
+    local report=build-check/mutate.txt status=0
+    build-check/pawl check --mutate -o "$report" || status=$?
+    cat "$report"
+    awk '/ in / && / -> / { ok++ } /as expected/ { ok++ } /SURVIVED/ && !/as expected/ { bad++ }
+         END { printf "%d passed, %d failed\n", ok, bad }' "$report"
+    return $status
 }
 
 section_clang() {

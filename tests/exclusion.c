@@ -7,14 +7,17 @@
 
 enum { THREADS_MOST = 8, STEPS = 40000 };
 
+typedef enum entry { BY_LOCK, MIXED, BY_TRYLOCK } entry;
+
 typedef struct stress {
     const lock_info *lock;
-    lock_memory *l;
+    entry entry;
+    double at_most; /* seconds, or 0 for no such limit */
+
+    void *l;
     generator shared;
     size_t rounds; /* per thread */
     size_t entered[THREADS_MOST];
-    bool mixed;    /* with trylock                     */
-    double at_most; /* seconds, or 0 for no such limit */
 } stress;
 
 static double now(void)
@@ -24,13 +27,17 @@ static double now(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* Tries for a while, so that trylock wins sometimes even under contention; then queues like everyone. */
 static void enter(stress *s, lock_ctx *c, uint64_t *random)
 {
-    if (s->mixed)
-        for (size_t tries = draw_below(random, 8); tries > 0; tries--)
-            if (s->lock->trylock(s->l, c))
-                return;
+    if (s->entry == BY_TRYLOCK) {
+        while (!s->lock->trylock(s->l, c))
+            ;
+        return;
+    }
+    /* For a while, so that trylock wins sometimes; then queues like everyone. */
+    for (size_t tries = s->entry == MIXED ? draw_below(random, 8) : 0; tries > 0; tries--)
+        if (s->lock->trylock(s->l, c))
+            return;
     s->lock->lock(s->l, c);
 }
 
@@ -48,36 +55,47 @@ static void work(int me, void *arg)
     }
 }
 
-static void run(const lock_info *lock, int threads, size_t steps, bool mixed, double at_most)
+static void run(stress s, int threads, size_t steps)
 {
     char where[32];
     size_t sum = 0;
-    stress s = {.lock = lock,
-                .l = calloc(1, lock->size),
-                .shared = GENERATOR_START,
-                .rounds = steps / (size_t)threads,
-                .mixed = mixed,
-                .at_most = at_most};
+    s.l = calloc(1, s.lock->size);
+    s.shared = GENERATOR_START;
+    s.rounds = steps / (size_t)threads;
     snprintf(where, sizeof where, "%d thread%s", threads, threads > 1 ? "s" : "");
     team_run(threads, work, &s);
     for (int i = 0; i < threads; i++)
         sum += s.entered[i];
     generator_check(&s.shared, sum, where);
-    if (lock->destroy != NULL)
-        lock->destroy(s.l);
+    if (s.lock->destroy != NULL)
+        s.lock->destroy(s.l);
     free(s.l);
 }
 
 static void mutual_exclusion(const lock_info *lock)
 {
     for (int threads = 1; threads <= THREADS_MOST; threads++)
-        run(lock, threads, scaled(STEPS), false, 0);
+        run((stress){.lock = lock}, threads, scaled(STEPS));
 }
 
 static void mutual_exclusion_mixed_with_trylock(const lock_info *lock)
 {
     for (int threads = 2; threads <= THREADS_MOST; threads += 2)
-        run(lock, threads, scaled(STEPS), true, 0);
+        run((stress){.lock = lock, .entry = MIXED}, threads, scaled(STEPS));
+}
+
+/* Nobody ever queues: the lock is free again and again, and they race for it. */
+static void mutual_exclusion_by_trylock_alone(const lock_info *lock)
+{
+    for (int threads = 2; threads <= 4; threads++)
+        run((stress){.lock = lock, .entry = BY_TRYLOCK, .at_most = 0.3}, threads, scaled(STEPS));
+}
+
+static void mutual_exclusion_yielding(const lock_info *lock)
+{
+    pawl_set_wait(PAWL_WAIT_YIELD);
+    for (int threads = 2; threads <= THREADS_MOST; threads *= 2)
+        run((stress){.lock = lock}, threads, scaled(STEPS));
 }
 
 /* No more threads than CPUs. Where other programs want them as well, a hand-over can take a time slice:
@@ -85,7 +103,7 @@ static void mutual_exclusion_mixed_with_trylock(const lock_info *lock)
 static void mutual_exclusion_spinning(const lock_info *lock)
 {
     pawl_set_wait(PAWL_WAIT_SPIN);
-    run(lock, 2, scaled(STEPS / 2), false, 0.3);
+    run((stress){.lock = lock, .at_most = 0.3}, 2, scaled(STEPS / 2));
 }
 
 static bool has_trylock(const lock_info *lock)
@@ -98,6 +116,10 @@ static const promise promises[] = {
     {.name = "mutual_exclusion_mixed_with_trylock",
      .check = mutual_exclusion_mixed_with_trylock,
      .concerns = has_trylock},
+    {.name = "mutual_exclusion_by_trylock_alone",
+     .check = mutual_exclusion_by_trylock_alone,
+     .concerns = has_trylock},
+    {.name = "mutual_exclusion_yielding", .check = mutual_exclusion_yielding},
     {.name = "mutual_exclusion_spinning", .check = mutual_exclusion_spinning},
 };
 

@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -20,26 +21,44 @@ static void collect(int me, void *arg)
         c->seen[me][i] = pawl_hapax_next();
 }
 
+static void collect_blocks(int me, void *arg)
+{
+    census *c = arg;
+    for (size_t i = 0; i < c->each; i++)
+        c->seen[me][i] = pawl_hapax_refill();
+}
+
 static int compare(const void *a, const void *b)
 {
     uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
     return x < y ? -1 : x > y;
 }
 
+static void check_unique(void (*collect)(int me, void *arg), size_t each)
+{
+    census c = {.each = each};
+    uint64_t *all = calloc(THREADS * each, sizeof *all);
+    for (int i = 0; i < THREADS; i++)
+        c.seen[i] = all + (size_t)i * each;
+    team_run(THREADS, collect, &c);
+    for (size_t i = 0; i < THREADS * each; i++)
+        CHECK(all[i] != 0, "zero was issued");
+    qsort(all, THREADS * each, sizeof *all, compare);
+    for (size_t i = 1; i < THREADS * each; i++)
+        CHECK(all[i - 1] != all[i], "%#llx was issued twice", (unsigned long long)all[i]);
+    free(all);
+}
+
 static void values_are_unique(const lock_info *none)
 {
     (void)none;
-    census c = {.each = BLOCKS_EACH * BLOCK + BLOCK / 2};
-    uint64_t *all = calloc(THREADS * c.each, sizeof *all);
-    for (int i = 0; i < THREADS; i++)
-        c.seen[i] = all + (size_t)i * c.each;
-    team_run(THREADS, collect, &c);
-    for (size_t i = 0; i < THREADS * c.each; i++)
-        CHECK(all[i] != 0, "zero was issued");
-    qsort(all, THREADS * c.each, sizeof *all, compare);
-    for (size_t i = 1; i < THREADS * c.each; i++)
-        CHECK(all[i - 1] != all[i], "%#llx was issued twice", (unsigned long long)all[i]);
-    free(all);
+    check_unique(collect, BLOCKS_EACH * BLOCK + BLOCK / 2);
+}
+
+static void blocks_are_unique(const lock_info *none)
+{
+    (void)none;
+    check_unique(collect_blocks, scaled(200000));
 }
 
 /* One in a block, the last of it: 65536 acquisitions use one block, no more and no less. */
@@ -92,41 +111,40 @@ static bool takes_hapaxes(const lock_info *lock)
     return strncmp(lock->name, "hapax", 5) == 0;
 }
 
-/* In a child whose stderr is `says`: goes on beyond the last block. */
-static void exhaust(int says)
+/* In a child whose stderr is `says`: goes on beyond the last block, which is as good as any. */
+static void exhaust(int says, int *issued)
 {
+    uint64_t last_block = ((uint64_t)1 << (64 - PAWL_HAPAX_BITS)) - 1;
     dup2(says, STDERR_FILENO);
-    atomic_store(&pawl_hapax_blocks, ((uint64_t)1 << (64 - PAWL_HAPAX_BITS)) - 2);
-    uint64_t last = pawl_hapax_next();
-    if (last >> PAWL_HAPAX_BITS != ((uint64_t)1 << (64 - PAWL_HAPAX_BITS)) - 1)
-        _exit(1); /* the last block is as good as any */
-    for (int i = 1; i < BLOCK; i++)
-        if (pawl_hapax_next() != last + (uint64_t)i)
-            _exit(1);
-    pawl_hapax_next();
-    _exit(2);
+    atomic_store(&pawl_hapax_blocks, last_block - 1);
+    while (pawl_hapax_next() == (last_block << PAWL_HAPAX_BITS) + (uint64_t)*issued)
+        ++*issued;
+    _exit(EXIT_FAILURE);
 }
 
 static void exhaustion_aborts_with_one_line(const lock_info *none)
 {
     int says[2], status;
     char text[512];
+    int *issued = mmap(NULL, sizeof *issued, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     (void)none;
     CHECK(pipe(says) == 0, "no pipe");
     pid_t child = fork();
     CHECK(child >= 0, "cannot fork");
     if (child == 0)
-        exhaust(says[1]);
+        exhaust(says[1], issued);
     close(says[1]);
     ssize_t n = read(says[0], text, sizeof text - 1);
     CHECK(waitpid(child, &status, 0) == child, "the child is lost");
     CHECK(WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT, "status %#x, not SIGABRT", status);
+    CHECK(*issued == BLOCK, "%d hapaxes of the last block were issued", *issued);
     CHECK(n > 1 && text[n - 1] == '\n' && memchr(text, '\n', (size_t)n - 1) == NULL, "not one line on stderr");
     CHECK(strncmp(text, "pawl: ", 6) == 0, "the line does not say who speaks");
 }
 
 static const promise promises[] = {
     {.name = "values_are_unique", .check = values_are_unique, .subject = "hapaxes"},
+    {.name = "blocks_are_unique", .check = blocks_are_unique, .subject = "hapaxes"},
     {.name = "block_lasts_for_65536", .check = block_lasts_for_65536, .subject = "hapaxes"},
     {.name = "blocks_change_under_contention",
      .check = blocks_change_under_contention,

@@ -36,7 +36,7 @@ typedef struct pawl_hapax_ctx {
 } pawl_hapax_ctx;
 
 /* Waits until `pred` has departed. */
-static inline void pawl_hapax_wait(pawl_word *depart, pawl_word *notify, uint64_t pred)
+PAWL_SLOW_PATH void pawl_hapax_wait(pawl_word *depart, pawl_word *notify, uint64_t pred)
 {
     uint64_t seen, before = 0;
     pawl_waiter me = PAWL_WAITER;

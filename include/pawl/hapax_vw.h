@@ -39,7 +39,7 @@ static inline bool pawl_hapax_register(pawl_word *visible, uint64_t pred)
                                                    memory_order_relaxed); /* D */
 }
 
-static inline void pawl_hapax_vw_wait(pawl_hapax_vw *l, uint64_t pred)
+PAWL_SLOW_PATH void pawl_hapax_vw_wait(pawl_hapax_vw *l, uint64_t pred)
 {
     pawl_word *visible = &pawl_slot_of(l, pred)->visible;
     if (PAWL_UNLIKELY(!pawl_hapax_register(visible, pred))) {

@@ -30,7 +30,7 @@ typedef struct pawl_hapax_vw2_ctx {
 } pawl_hapax_vw2_ctx;
 
 /* Waits as a visible waiter. True once the lock is ours, false when the grace period is over. */
-static inline bool pawl_hapax_wait_visible(pawl_word *depart, pawl_word *visible, uint64_t pred)
+PAWL_SLOW_PATH bool pawl_hapax_wait_visible(pawl_word *depart, pawl_word *visible, uint64_t pred)
 {
     if (PAWL_UNLIKELY(!pawl_hapax_register(visible, pred)))
         return false;

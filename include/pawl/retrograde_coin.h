@@ -106,5 +106,5 @@ static inline void pawl_retrograde_twa_unlock(pawl_retrograde_twa *l, pawl_retro
     uint64_t grant = pawl_coin_choose(l);
     pawl_word *slot = pawl_twa_slot_of(l, grant);
     pawl_post(&l->grant, grant); /* A: publishes the critical section */
-    pawl_post_add(slot, 1);      /* B */
+    pawl_post_count(slot);       /* B */
 }

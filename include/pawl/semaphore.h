@@ -30,7 +30,7 @@ static inline void pawl_semaphore_init(pawl_semaphore *s, uint32_t permits)
 }
 
 /* Waits until `grant` has passed `mine`: in the array until it is next in line, then at `grant`. */
-static inline void pawl_semaphore_wait(pawl_semaphore *s, uint64_t mine)
+PAWL_SLOW_PATH void pawl_semaphore_wait(pawl_semaphore *s, uint64_t mine)
 {
     pawl_word *slot = pawl_twa_slot_of(s, mine);
     for (;;) {
@@ -79,7 +79,7 @@ static inline void pawl_semaphore_post_n(pawl_semaphore *s, uint32_t n)
     /* The holder of ticket `grant` watches `grant` itself; those up to grant + n - 1 may enter, and
      * grant + n becomes next in line. The semaphore may be gone by now; its address is all we need. */
     for (uint32_t i = 1; i <= n; i++)
-        pawl_post_add(pawl_twa_slot_of(s, grant + i), 1); /* B */
+        pawl_post_count(pawl_twa_slot_of(s, grant + i)); /* B */
 }
 
 static inline void pawl_semaphore_post(pawl_semaphore *s)

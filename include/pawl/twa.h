@@ -21,7 +21,7 @@ typedef struct pawl_twa {
 typedef pawl_no_ctx pawl_twa_ctx;
 
 /* Waits in the array until `mine` is served or next in line. */
-static inline void pawl_twa_wait_far(pawl_twa *l, uint64_t mine)
+PAWL_SLOW_PATH void pawl_twa_wait_far(pawl_twa *l, uint64_t mine)
 {
     pawl_word *slot = pawl_twa_slot_of(l, mine);
     for (;;) {
@@ -59,5 +59,5 @@ static inline void pawl_twa_unlock(pawl_twa *l, pawl_twa_ctx *c)
     uint64_t serving = atomic_load_explicit(&l->serving, memory_order_relaxed) + 1;
     pawl_word *slot = pawl_twa_slot_of(l, serving + 1); /* of the one that becomes next in line */
     pawl_post(&l->serving, serving);                    /* A: publishes the critical section    */
-    pawl_post_add(slot, 1);                             /* B */
+    pawl_post_count(slot);                              /* B */
 }

@@ -125,8 +125,13 @@ static inline void pawl_wake(const volatile void *w, uint64_t v)
 
 /* ---- waits */
 
-/* Waits while the word holds `v`; returns what it holds then. */
-static inline uint64_t pawl_wait_while_eq(pawl_word *w, uint64_t v)
+/* The first look is inline, the rest out of line: what a wait needs to remember would cost those that do not
+ * wait. (The checker inlines it all, to tell one wait from another.) */
+#ifndef PAWL_SLOW_PATH
+#define PAWL_SLOW_PATH __attribute__((noinline, cold, unused)) static
+#endif
+
+PAWL_SLOW_PATH uint64_t pawl_await_change(pawl_word *w, uint64_t v)
 {
     uint64_t now;
     pawl_waiter me = PAWL_WAITER;
@@ -136,7 +141,7 @@ static inline uint64_t pawl_wait_while_eq(pawl_word *w, uint64_t v)
     return now;
 }
 
-static inline void pawl_wait_while_eq_relaxed(pawl_word *w, uint64_t v)
+PAWL_SLOW_PATH void pawl_await_change_relaxed(pawl_word *w, uint64_t v)
 {
     pawl_waiter me = PAWL_WAITER;
     while (atomic_load_explicit(w, memory_order_relaxed) == v)
@@ -144,7 +149,7 @@ static inline void pawl_wait_while_eq_relaxed(pawl_word *w, uint64_t v)
     pawl_wait_end(&me, w);
 }
 
-static inline void pawl_wait_until_eq(pawl_word *w, uint64_t v)
+PAWL_SLOW_PATH void pawl_await_value(pawl_word *w, uint64_t v)
 {
     uint64_t now;
     pawl_waiter me = PAWL_WAITER;
@@ -153,7 +158,7 @@ static inline void pawl_wait_until_eq(pawl_word *w, uint64_t v)
     pawl_wait_end(&me, w);
 }
 
-static inline void pawl_wait_until_eq_relaxed(pawl_word *w, uint64_t v)
+PAWL_SLOW_PATH void pawl_await_value_relaxed(pawl_word *w, uint64_t v)
 {
     uint64_t now;
     pawl_waiter me = PAWL_WAITER;
@@ -162,14 +167,45 @@ static inline void pawl_wait_until_eq_relaxed(pawl_word *w, uint64_t v)
     pawl_wait_end(&me, w);
 }
 
-/* Waits until a counter that only grows has passed `v`. */
-static inline void pawl_wait_until_past(pawl_word *w, uint64_t v)
+PAWL_SLOW_PATH void pawl_await_past(pawl_word *w, uint64_t v)
 {
     uint64_t now;
     pawl_waiter me = PAWL_WAITER;
     while ((int64_t)((now = atomic_load_explicit(w, memory_order_acquire)) - v) <= 0)
         pawl_relax(&me, w, now, PAWL_ANY);
     pawl_wait_end(&me, w);
+}
+
+/* Waits while the word holds `v`; returns what it holds then. */
+static inline uint64_t pawl_wait_while_eq(pawl_word *w, uint64_t v)
+{
+    uint64_t now = atomic_load_explicit(w, memory_order_acquire);
+    return PAWL_LIKELY(now != v) ? now : pawl_await_change(w, v);
+}
+
+static inline void pawl_wait_while_eq_relaxed(pawl_word *w, uint64_t v)
+{
+    if (PAWL_UNLIKELY(atomic_load_explicit(w, memory_order_relaxed) == v))
+        pawl_await_change_relaxed(w, v);
+}
+
+static inline void pawl_wait_until_eq(pawl_word *w, uint64_t v)
+{
+    if (PAWL_UNLIKELY(atomic_load_explicit(w, memory_order_acquire) != v))
+        pawl_await_value(w, v);
+}
+
+static inline void pawl_wait_until_eq_relaxed(pawl_word *w, uint64_t v)
+{
+    if (PAWL_UNLIKELY(atomic_load_explicit(w, memory_order_relaxed) != v))
+        pawl_await_value_relaxed(w, v);
+}
+
+/* Waits until a counter that only grows has passed `v`. */
+static inline void pawl_wait_until_past(pawl_word *w, uint64_t v)
+{
+    if (PAWL_UNLIKELY((int64_t)(atomic_load_explicit(w, memory_order_acquire) - v) <= 0))
+        pawl_await_past(w, v);
 }
 
 /* Looks at most so many times while the word holds `v`, and never sleeps; true if the word changed. */
@@ -185,7 +221,7 @@ static inline bool pawl_spin_while_eq(pawl_word *w, uint64_t v, unsigned most)
 
 /* Hemlock's coherence-friendly polling: the look is itself the write, so that the line arrives writable.
  * Acquires what came with `from`, and posts `to`. */
-static inline void pawl_wait_cas(pawl_word *w, uint64_t from, uint64_t to)
+PAWL_SLOW_PATH void pawl_wait_cas(pawl_word *w, uint64_t from, uint64_t to)
 {
     pawl_waiter me = PAWL_WAITER;
     uint64_t seen = from;
@@ -199,7 +235,7 @@ static inline void pawl_wait_cas(pawl_word *w, uint64_t from, uint64_t to)
 }
 
 /* The same for a wait that writes nothing itself but will write the word next time. */
-static inline void pawl_wait_rmw_until_eq(pawl_word *w, uint64_t v)
+PAWL_SLOW_PATH void pawl_wait_rmw_until_eq(pawl_word *w, uint64_t v)
 {
     uint64_t now;
     pawl_waiter me = PAWL_WAITER;
@@ -208,7 +244,7 @@ static inline void pawl_wait_rmw_until_eq(pawl_word *w, uint64_t v)
     pawl_wait_end(&me, w);
 }
 
-static inline void pawl_wait_rmw_while_eq(pawl_word *w, uint64_t v)
+PAWL_SLOW_PATH void pawl_wait_rmw_while_eq(pawl_word *w, uint64_t v)
 {
     pawl_waiter me = PAWL_WAITER;
     while (atomic_fetch_add_explicit(w, 0, memory_order_acquire) == v)
@@ -237,6 +273,13 @@ static inline bool pawl_post_cas(pawl_word *w, uint64_t from, uint64_t to)
         return false;
     pawl_wake(w, to);
     return true;
+}
+
+/* Adds one to a counter that threads watch for any change. */
+static inline void pawl_post_count(pawl_word *w)
+{
+    atomic_fetch_add_explicit(w, 1, memory_order_release);
+    pawl_wake(w, 0);
 }
 
 /* Adds to a counter; returns what it was. */

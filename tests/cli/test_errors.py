@@ -55,7 +55,7 @@ def bad_values_are_refused():
         "--cs": ["", "0", "-1", "x", "1x", "1000001"],
         "--duration": ["", "0", "0s", "-1", "1x", "1 s", "s", "ms", "nan", "inf", "0x10", "1e3", "1.2.3", ".", "2h", "3601", "10us"],
         "--runs": ["", "0", "-1", "x", "1001", "3x"],
-        "--wait": ["", "park", "SPIN", "spin,yield"],
+        "--wait": ["", "sleep", "SPIN", "spin,yield"],
     }
     for option, values in bad.items():
         for value in values:

@@ -46,7 +46,7 @@ static void unlock_forgetting_the_next_in_line(void *lock, lock_ctx *c)
     if (++l->departed == atomic_load_explicit(&l->door.grant, memory_order_relaxed) + check_platoon) {
         uint64_t grant = atomic_fetch_add_explicit(&l->door.grant, check_platoon, memory_order_release);
         for (uint32_t i = 1; i < check_platoon; i++)
-            pawl_post_add(pawl_twa_slot_of(&l->door, grant + i), 1);
+            pawl_post_count(pawl_twa_slot_of(&l->door, grant + i));
     }
     pawl_tts_unlock(&l->inner, &c->tts);
 }

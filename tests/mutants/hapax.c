@@ -124,7 +124,7 @@ static void twa_unlock_poking_the_wrong_slot(void *lock, lock_ctx *c)
     pawl_twa *l = lock;
     uint64_t serving = atomic_load_explicit(&l->serving, memory_order_relaxed) + 1;
     pawl_post(&l->serving, serving);
-    pawl_post_add(pawl_twa_slot_of(l, serving + 2), 1);
+    pawl_post_count(pawl_twa_slot_of(l, serving + 2));
 }
 
 const mutant hapax_mutants[] = {
