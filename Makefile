@@ -11,7 +11,7 @@ PREFIX ?= /usr/local
 BUILD  ?= build
 
 BUILD_PACKAGES = gcc libc6-dev meson ninja-build pkg-config libjansson-dev libdw-dev
-TEST_PACKAGES  = $(BUILD_PACKAGES) g++ clang libclang-rt-14-dev libcmocka-dev valgrind python3 mandoc \
+TEST_PACKAGES  = $(BUILD_PACKAGES) g++ clang valgrind python3 mandoc \
                  gcc-aarch64-linux-gnu libc6-dev-arm64-cross gcc-riscv64-linux-gnu libc6-dev-riscv64-cross \
                  qemu-user
 

@@ -9,6 +9,7 @@
 
 extern uint32_t check_slot_mask; /* slots in use, less one                              */
 extern uint32_t check_platoon;   /* the capacitors' B                                   */
+extern uint32_t check_recheck;   /* looks at a slot between two at `depart`             */
 extern uint32_t check_spins;     /* looks before the waiting policy is consulted        */
 extern uint32_t check_coin;      /* one in so many, where a lock tosses a coin          */
 
@@ -20,4 +21,4 @@ extern uint32_t check_coin;      /* one in so many, where a lock tosses a coin  
 #define PAWL_FRACTION       check_coin
 #define PAWL_COIN_MOST      check_coin
 #define PAWL_HAPAX_GRACE    1
-#define PAWL_HAPAX_RECHECK  1
+#define PAWL_HAPAX_RECHECK  check_recheck

@@ -83,7 +83,7 @@ static void add_subject(const char *name, void *input)
             r->subjects[r->count++] = (subject){subject_name(NULL, i), semaphore ? NULL : &check_locks[i]};
             return;
         }
-    fail("lock '%s': no such lock%s", name,
+    fail("--lock '%s': no such lock%s", name,
          did_you_mean(name, subject_name, NULL, (size_t)check_lock_count + 1));
 }
 
@@ -110,14 +110,14 @@ static const char *known_scenario(const char *name)
     for (int i = 0; i < check_semaphore_scenario_count; i++)
         if (strcmp(check_semaphore_scenarios[i].name, name) == 0)
             return name;
-    fail("scenario '%s': no such scenario", name);
+    fail("--scenario '%s': no such scenario", name);
 }
 
 static uint32_t parse_slots(const char *text)
 {
-    uint64_t slots = parse_number("slots", text, 1, PAWL_SLOTS);
+    uint64_t slots = parse_number("--slots", text, 1, PAWL_SLOTS);
     if ((slots & (slots - 1)) != 0)
-        fail("slots '%s': must be a power of two", text);
+        fail("--slots '%s': must be a power of two", text);
     return (uint32_t)slots;
 }
 
@@ -130,7 +130,7 @@ static error_t parse(int key, char *argument, struct argp_state *state)
         add_all(r);
         return 0;
     case 'l':
-        parse_list("lock", argument, add_lock, r);
+        parse_list("--lock", argument, add_lock, r);
         return 0;
     case 's':
         o->scenario = known_scenario(argument);
@@ -142,25 +142,25 @@ static error_t parse(int key, char *argument, struct argp_state *state)
         o->profile = check_deep;
         return 0;
     case THREADS:
-        o->threads = (int)parse_number("threads", argument, 1, LAB_MAX_THREADS - 1);
+        o->threads = (int)parse_number("--threads", argument, 1, LAB_MAX_THREADS - 1);
         return 0;
     case ITERATIONS:
-        o->iterations = (int)parse_number("iterations", argument, 1, 8);
+        o->iterations = (int)parse_number("--iterations", argument, 1, 8);
         return 0;
     case LOCKS:
-        o->locks = (int)parse_number("locks", argument, 1, 2);
+        o->locks = (int)parse_number("--locks", argument, 1, 2);
         return 0;
     case SLOTS:
         o->slots = parse_slots(argument);
         return 0;
     case SEED:
-        o->seed = parse_number("seed", argument, 0, UINT64_MAX);
+        o->seed = parse_number("--seed", argument, 0, UINT64_MAX);
         return 0;
     case EXHAUSTIVE:
         o->exhaustive = true;
         return 0;
     case BUDGET:
-        r->budget = parse_duration("budget", argument);
+        r->budget = parse_duration("--budget", argument);
         return 0;
     case MUTATE:
         r->mutate = true;
@@ -169,7 +169,7 @@ static error_t parse(int key, char *argument, struct argp_state *state)
         r->replay = argument;
         return 0;
     case 'j':
-        r->jobs = (int)parse_number("jobs", argument, 1, 256);
+        r->jobs = (int)parse_number("--jobs", argument, 1, 256);
         return 0;
     case JSON:
         r->json = true;
@@ -197,13 +197,13 @@ static void spend_budget(request *r)
 static int replay(const request *r)
 {
     if (r->count != 1)
-        fail("replay '%s': needs --lock with the one lock that it is of", r->replay);
+        fail("--replay '%s': needs --lock with the one lock that it is of", r->replay);
     output o;
     output_open(&o, r->output);
     check_outcome out;
     const char *error;
     if (!check_replay(r->subjects[0].lock, r->replay, o.file, &out, &error))
-        fail("replay '%s': %s", r->replay, error);
+        fail("--replay '%s': %s", r->replay, error);
     fprintf(o.file, "%s, %s: %s%s%s\n", r->subjects[0].name, out.which.name, lab_verdict_name(out.verdict),
             out.message[0] != '\0' ? ": " : "", out.message);
     output_close(&o);

@@ -1,14 +1,14 @@
 /* run.c - makes the cases of a lock, and explores them */
 #include "run.h"
 
-#include <stdarg.h>
+#include <errno.h>
 #include <stdlib.h>
 
 #define MOST_PREEMPTIONS 12 /* more than any interleaving of these scenarios needs */
 
-const check_profile check_quick = {"quick", 2, 1, 0, 0, 1, 0.6, 0.2};
-const check_profile check_standard = {"standard", 3, 2, 1, 1, 1, 20, 10};
-const check_profile check_deep = {"deep", 4, 3, 1, 1, 1, 120, 60};
+const check_profile check_quick = {"quick", 2, 1, 0, 0, 1, 0.5, 0.2};
+const check_profile check_standard = {"standard", 3, 2, 1, 1, 1, 6, 3};
+const check_profile check_deep = {"deep", 4, 3, 1, 1, 1, 30, 15};
 
 /* ---- cases */
 
@@ -29,6 +29,7 @@ static scenario_setting plain_setting(const builder *b)
                               .slots = o->slots != 0 ? o->slots : PAWL_SLOTS,
                               .platoon = 2,
                               .coin = 2,
+                              .recheck = 1,
                               .random = o->seed};
 }
 
@@ -47,34 +48,42 @@ static void add_case(builder *b, const scenario *s, scenario_setting with, const
     b->count++;
 }
 
-/* Settings that matter to this lock: slots that collide, other platoons, another run of the coin. */
+/* Every scenario asleep as well as spinning; and, for the first one, all that may matter to this lock: slots that
+ * collide, other platoons, other runs of the coin, other ways to sleep. */
 static void add_scenario(builder *b, const scenario *s)
 {
     scenario_setting with = plain_setting(b);
     add_case(b, s, with, NULL, 0);
-    static const char *const asleep[] = {[CHECK_PARK] = "park", [CHECK_PARK_FENCED] = "park-fenced"};
-    for (int how = CHECK_PARK; how <= CHECK_PARK_FENCED && s->sleeps; how++) {
-        scenario_setting sleepy = with;
-        sleepy.waiting = (check_waiting)how;
-        add_case(b, s, sleepy, asleep[how], 1);
-    }
+    bool first = b->count == 1;
     bool hashes = b->lock == NULL || b->lock->waiting == PAWL_SEMI_PRIVATE;
-    for (uint32_t slots = 1; hashes && b->options->slots == 0 && slots <= 2; slots++) {
-        scenario_setting few = with;
-        few.slots = slots;
-        add_case(b, s, few, "slots", slots);
+    static const char *const asleep[] = {
+        [CHECK_PARK] = "park", [CHECK_PARK_FENCED] = "fenced", [CHECK_PARK_REFUSED] = "refused"};
+    /* Where sleep is short, a lock that polls with read-modify-writes never comes to rest: ticket speaks for all. */
+    bool refused = first && b->lock != NULL && strcmp(b->lock->name, "ticket") == 0;
+    int ways = refused ? CHECK_PARK_REFUSED : first ? CHECK_PARK_FENCED : CHECK_PARK;
+    for (int how = CHECK_PARK; s->sleeps && how <= ways; how++) {
+        with.waiting = (check_waiting)how;
+        add_case(b, s, with, asleep[how], 1);
+        with.waiting = CHECK_SPIN;
     }
-    bool platoons = b->lock != NULL && strncmp(b->lock->name, "capacitor", 9) == 0;
-    for (uint32_t platoon = 1; platoons && platoon <= 3; platoon += 2) {
-        scenario_setting other = with;
-        other.platoon = platoon;
-        add_case(b, s, other, "platoon", platoon);
-    }
-    bool coin = b->lock != NULL && (b->lock->order == PAWL_SHUFFLED || b->lock->order == PAWL_NONE);
+    if (hashes && b->options->slots == 0)
+        for (uint32_t slots = 1; slots <= (first ? 2 : 1); slots++) {
+            with.slots = slots;
+            add_case(b, s, with, "slots", slots);
+            with.slots = PAWL_SLOTS;
+        }
+    if (!first || b->lock == NULL)
+        return;
+    if (strncmp(b->lock->name, "capacitor", 9) == 0)
+        for (uint32_t platoon = 1; platoon <= 3; platoon += 2)
+            add_case(b, s, (with.platoon = platoon, with), "platoon", platoon);
+    if (strncmp(b->lock->name, "hapax", 5) == 0)
+        add_case(b, s, (with.recheck = 3, with), "recheck", 3);
+    with = plain_setting(b);
+    bool coin = b->lock->order == PAWL_SHUFFLED || b->lock->order == PAWL_NONE;
     for (uint32_t toss = 1; coin && b->lock->thread_bytes > 0 && toss <= 2; toss++) {
-        scenario_setting other = with;
-        other.random += toss;
-        add_case(b, s, other, "toss", toss);
+        with.random = b->options->seed + toss;
+        add_case(b, s, with, "toss", toss);
     }
 }
 
@@ -100,6 +109,7 @@ static struct lab_limits limits_of(const check_case *which, const check_profile 
     l.inserts = p->inserts;
     l.spurious = p->spurious;
     l.timeouts = p->timeouts;
+    l.membarrier_errno = which->with.waiting == CHECK_PARK_REFUSED ? EPERM : 0;
     l.bypass_each = scenario_bypass_each(&which->with);
     l.bypass_total = scenario_bypass_total(&which->with);
     return l;
@@ -110,9 +120,9 @@ static char *replay_text(const check_case *c, const char *execution)
 {
     char *text;
     const scenario_setting *w = &c->with;
-    if (asprintf(&text, "%s:%d:%d:%d:%d:%u:%u:%u:%llu:%s", c->scenario->name, (int)w->waiting, w->threads,
-                 w->iterations, w->locks, w->slots, w->platoon, w->coin, (unsigned long long)w->random,
-                 execution) < 0)
+    if (asprintf(&text, "%s:%d:%d:%d:%d:%u:%u:%u:%u:%llu:%s", c->scenario->name, (int)w->waiting, w->threads,
+                 w->iterations, w->locks, w->slots, w->platoon, w->coin, w->recheck,
+                 (unsigned long long)w->random, execution) < 0)
         return NULL;
     return text;
 }
@@ -159,6 +169,8 @@ void check_run(const check_case *which, const check_options *o, check_outcome *o
     struct lab_limits limits = limits_of(which, &o->profile);
     if (exhaust(o, &program, &limits, out) || out->verdict != LAB_OK || o->exhaustive)
         return;
+    if (which->with.waiting == CHECK_PARK_REFUSED)
+        return; /* its sleep is short, and a random schedule may let one thread sleep for ever */
     struct lab_result result;
     limits.search = LAB_RANDOM;
     limits.seed = o->seed;
@@ -197,16 +209,16 @@ static const char *parse_replay(const lock_info *lock, const char *text, check_c
     unsigned long long random;
     int used = 0, waiting;
     w->lock = lock;
-    if (sscanf(colon, ":%d:%d:%d:%d:%u:%u:%u:%llu:%n", &waiting, &w->threads, &w->iterations, &w->locks,
-               &w->slots, &w->platoon, &w->coin, &random, &used) != 8 ||
+    if (sscanf(colon, ":%d:%d:%d:%d:%u:%u:%u:%u:%llu:%n", &waiting, &w->threads, &w->iterations, &w->locks,
+               &w->slots, &w->platoon, &w->coin, &w->recheck, &random, &used) != 9 ||
         used == 0)
         return NULL;
     w->random = random;
     w->waiting = (check_waiting)waiting;
-    bool fits = waiting >= CHECK_SPIN && waiting <= CHECK_PARK_FENCED && w->threads >= 0 &&
+    bool fits = waiting >= CHECK_SPIN && waiting <= CHECK_PARK_REFUSED && w->threads >= 0 &&
                 w->threads <= LAB_MAX_THREADS && w->slots >= 1 && w->slots <= PAWL_SLOTS &&
                 (w->slots & (w->slots - 1)) == 0 && w->locks >= 0 && w->locks <= 2 && w->iterations >= 0 &&
-                w->platoon >= 1 && w->coin >= 1;
+                w->platoon >= 1 && w->coin >= 1 && w->recheck >= 1;
     snprintf(c->name, sizeof c->name, "%s", c->scenario->name);
     return fits ? colon + used : NULL;
 }

@@ -7,7 +7,7 @@
 
 #include <pawl/nodes.h>
 
-uint32_t check_slot_mask, check_platoon, check_coin, check_spins;
+uint32_t check_slot_mask, check_platoon, check_coin, check_spins, check_recheck;
 check_state state;
 
 /* ---- what scenarios are made of */
@@ -232,7 +232,7 @@ const scenario check_scenarios[] = {
      false, 0},
     {"destroy", "the last owner destroys the lock", 3, 1, destroy, NULL, promises_prompt_destruction, true,
      true, 0},
-    {"hand-off", "another thread unlocks", 3, 1, hand_off, NULL, is_oblivious, false, false, 0},
+    {"hand-off", "another thread unlocks", 3, 1, hand_off, NULL, is_oblivious, false, true, 0},
     {"crowd", "four threads want one lock", 4, 1, contend, NULL, NULL, false, false, 0},
 };
 const int check_scenario_count = sizeof check_scenarios / sizeof check_scenarios[0];
@@ -282,6 +282,7 @@ void scenario_prepare(const scenario *s, const scenario_setting *with, struct la
     check_slot_mask = with->slots - 1;
     check_platoon = with->platoon;
     check_coin = with->coin;
+    check_recheck = with->recheck;
     check_spins = with->waiting == CHECK_SPIN ? 1000000 : 1;
     pawl_set_wait(with->waiting == CHECK_SPIN ? PAWL_WAIT_SPIN : PAWL_WAIT_PARK);
     pawl_set_park_after(1);

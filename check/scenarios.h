@@ -9,8 +9,9 @@
 
 #include "../lab/lab.h"
 
-/* How threads wait: spinning, or asleep, with the fence paid by the sleeper or by every post. */
-typedef enum check_waiting { CHECK_SPIN, CHECK_PARK, CHECK_PARK_FENCED } check_waiting;
+/* How threads wait: spinning, or asleep, with the fence paid by the sleeper, by every post, or first by the sleeper
+ * and then, when the kernel refuses, by every post. */
+typedef enum check_waiting { CHECK_SPIN, CHECK_PARK, CHECK_PARK_FENCED, CHECK_PARK_REFUSED } check_waiting;
 
 typedef struct scenario_setting {
     const lock_info *lock; /* NULL for the scenarios of the semaphore */
@@ -20,6 +21,7 @@ typedef struct scenario_setting {
     uint32_t slots;
     uint32_t platoon;
     uint32_t coin;
+    uint32_t recheck;
     uint64_t random; /* seed of the threads' generators */
     check_waiting waiting;
 } scenario_setting;

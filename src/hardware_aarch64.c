@@ -4,7 +4,7 @@
  * nothing else ends, after 100 us at most. */
 #include "hardware.h"
 
-void pawl_hardware_wait(pawl_word *w, uint64_t seen)
+unsigned pawl_hardware_wait(pawl_word *w, uint64_t seen)
 {
     uint64_t now;
     __asm__ volatile("sevl\n\t" /* the first WFE returns at once, and clears an
@@ -18,6 +18,7 @@ void pawl_hardware_wait(pawl_word *w, uint64_t seen)
                      : "=&r"(now)
                      : "Q"(*w), "r"(seen)
                      : "memory", "cc");
+    return 1; /* the event stream may take longer than all of the spinning phase */
 }
 
 const char *pawl_hardware_name(void)

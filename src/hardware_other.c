@@ -1,9 +1,10 @@
 /* hardware_other.c - processors on which a program cannot wait for a line */
 #include "hardware.h"
 
-void pawl_hardware_wait(pawl_word *w, uint64_t seen)
+unsigned pawl_hardware_wait(pawl_word *w, uint64_t seen)
 {
-    (void)w, (void)seen; /* the caller has paused already */
+    (void)w, (void)seen;
+    return 0; /* the caller has paused already */
 }
 
 const char *pawl_hardware_name(void)

@@ -7,6 +7,7 @@
 #include <cpuid.h>
 
 #define CYCLES 4000u /* of the time stamp counter: about 2 us */
+#define WAITS  4u    /* of 2 us, in a spinning phase of 8     */
 
 enum { UNKNOWN, PAUSE, UMWAIT, MWAITX };
 
@@ -52,17 +53,17 @@ static void mwaitx(pawl_word *w, uint64_t seen)
     __asm__ volatile(".byte 0x0f, 0x01, 0xfb" : : "a"(0xf0), "b"(CYCLES), "c"(2) : "memory"); /* mwaitx */
 }
 
-void pawl_hardware_wait(pawl_word *w, uint64_t seen)
+unsigned pawl_hardware_wait(pawl_word *w, uint64_t seen)
 {
     switch (offered()) {
     case UMWAIT:
         umwait(w, seen);
-        return;
+        return WAITS;
     case MWAITX:
         mwaitx(w, seen);
-        return;
+        return WAITS;
     default: /* the caller has paused already */
-        return;
+        return 0;
     }
 }
 

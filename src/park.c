@@ -35,6 +35,7 @@ typedef struct bucket {
 static bucket buckets[BUCKETS];
 pawl_word pawl_sleepers PAWL_ALIGNED = REFUSED; /* until the constructor has asked the kernel */
 static _Atomic(bool) by_membarrier;
+static _Atomic(bool) refused_late; /* the kernel changed its mind, when posts already relied on it */
 static _Atomic(unsigned) park_after;
 
 static bucket *bucket_of(const volatile void *w)
@@ -47,20 +48,22 @@ static bucket *bucket_of(const volatile void *w)
 
 static void fence_everyone(void)
 {
-    /* After the waiter counted itself with an acquire: if it came after REFUSED was taken off, it sees this.
-     */
-    if (atomic_load_explicit(&by_membarrier, memory_order_relaxed) &&
-        syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0) == 0)
-        return;
+    /* After the waiter counted itself with an acquire: if it came after REFUSED was taken off, it sees this. */
+    if (atomic_load_explicit(&by_membarrier, memory_order_relaxed)) {
+        if (syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0) == 0)
+            return;
+        /* A sandbox was entered, say. A post under way may miss us, so from now on nobody sleeps for long. */
+        atomic_store_explicit(&refused_late, true, memory_order_relaxed);
+        pawl_park_by_membarrier(false);
+    }
     atomic_thread_fence(memory_order_seq_cst); /* P */
 }
 
 bool pawl_park_by_membarrier(bool wanted)
 {
     int saved = errno;
-    bool now = atomic_load_explicit(&by_membarrier, memory_order_relaxed);
     bool can = wanted && syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0) == 0;
-    atomic_store_explicit(&by_membarrier, can, memory_order_relaxed);
+    bool now = atomic_exchange_explicit(&by_membarrier, can, memory_order_relaxed);
     if (can && !now)
         atomic_fetch_sub_explicit(&pawl_sleepers, REFUSED, memory_order_release);
     else if (!can && now)
@@ -85,6 +88,20 @@ static void announce(pawl_waiter *me, bucket *b)
     me->state = PAWL_READY;
 }
 
+/* A time to wake up at, if sleep may be missed by posts; else none. */
+static const struct timespec *limit(struct timespec *soon)
+{
+    if (PAWL_LIKELY(!atomic_load_explicit(&refused_late, memory_order_relaxed)))
+        return NULL;
+    clock_gettime(CLOCK_MONOTONIC, soon);
+    soon->tv_nsec += 1000000;
+    if (soon->tv_nsec >= 1000000000) {
+        soon->tv_nsec -= 1000000000;
+        soon->tv_sec++;
+    }
+    return soon;
+}
+
 void pawl_park(pawl_waiter *me, pawl_word *w, uint32_t which)
 {
     int saved = errno;
@@ -98,8 +115,9 @@ void pawl_park(pawl_waiter *me, pawl_word *w, uint32_t which)
     } else {
         /* Whatever ends the sleep (a post, another's post, a signal, nothing at all), the caller looks again.
          */
-        syscall(SYS_futex, &b->sequence, FUTEX_WAIT_BITSET | FUTEX_PRIVATE_FLAG, me->ticket, NULL, NULL,
-                which);
+        struct timespec soon;
+        syscall(SYS_futex, &b->sequence, FUTEX_WAIT_BITSET | FUTEX_PRIVATE_FLAG, me->ticket, limit(&soon),
+                NULL, which);
         me->state = PAWL_ANNOUNCED;
     }
     errno = saved;

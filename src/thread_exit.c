@@ -11,6 +11,15 @@ static pthread_key_t key;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static bool have_key;
 
+static void make_key(void);
+
+/* Early, for a key among the first: libc allocates memory for the later ones, and the lock that needs to know of a
+ * thread's end may be the allocator's. */
+__attribute__((constructor(101))) static void make_key_early(void)
+{
+    pthread_once(&once, make_key);
+}
+
 static void leave(void *unused)
 {
     (void)unused;
@@ -27,6 +36,8 @@ void pawl_thread_enter(void)
     if (pawl_self.at_exit)
         return;
     pthread_once(&once, make_key);
-    /* Without a key (the process has used up all of them) the thread's few nodes are lost at its end. */
+    /* Before the call: if it allocates, it may come back here. Without a key (the process has used up all of them)
+     * the thread's few nodes are lost at its end, and Overlap waits for its successor. */
+    pawl_self.at_exit = true;
     pawl_self.at_exit = have_key && pthread_setspecific(key, &pawl_self) == 0;
 }

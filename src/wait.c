@@ -32,10 +32,12 @@ void pawl_wait_turn(pawl_waiter *me, pawl_word *w, uint64_t seen, uint32_t which
         sched_yield();
         return;
     case PAWL_WAIT_PARK:
-        if (me->looks < pawl_park_after())
-            pawl_hardware_wait(w, seen);
-        else
+        if (me->looks < pawl_park_after()) {
+            unsigned room = pawl_hardware_wait(w, seen);
+            me->looks += room > 0 ? pawl_park_after() / room : 0;
+        } else {
             pawl_park(me, w, which);
+        }
         return;
     }
 }

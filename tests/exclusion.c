@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-enum { THREADS_MOST = 8, STEPS = 40000 };
+enum { THREADS_MOST = 8, STEPS = 10000 };
 
 typedef enum entry { BY_LOCK, MIXED, BY_TRYLOCK } entry;
 
@@ -88,14 +88,14 @@ static void mutual_exclusion_mixed_with_trylock(const lock_info *lock)
 static void mutual_exclusion_by_trylock_alone(const lock_info *lock)
 {
     for (int threads = 2; threads <= 4; threads++)
-        run((stress){.lock = lock, .entry = BY_TRYLOCK, .at_most = 0.3}, threads, scaled(STEPS));
+        run((stress){.lock = lock, .entry = BY_TRYLOCK, .at_most = 0.2}, threads, scaled(4 * STEPS));
 }
 
 static void mutual_exclusion_yielding(const lock_info *lock)
 {
     pawl_set_wait(PAWL_WAIT_YIELD);
     for (int threads = 2; threads <= THREADS_MOST; threads *= 2)
-        run((stress){.lock = lock}, threads, scaled(STEPS));
+        run((stress){.lock = lock}, threads, scaled(4 * STEPS));
 }
 
 /* No more threads than CPUs. Where other programs want them as well, a hand-over can take a time slice:
@@ -103,7 +103,7 @@ static void mutual_exclusion_yielding(const lock_info *lock)
 static void mutual_exclusion_spinning(const lock_info *lock)
 {
     pawl_set_wait(PAWL_WAIT_SPIN);
-    run((stress){.lock = lock, .at_most = 0.3}, 2, scaled(STEPS / 2));
+    run((stress){.lock = lock, .at_most = 0.2}, 2, scaled(2 * STEPS));
 }
 
 static bool has_trylock(const lock_info *lock)

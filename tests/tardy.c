@@ -14,8 +14,8 @@ enum { OWNER, SUCCESSOR, THIRD, THREADS };
 typedef struct scene {
     const lock_info *lock;
     void *l;
-    atomic_int settled[THREADS]; /* waits, is inside, or cannot leave unlock */
-    atomic_int resume, inside;
+    atomic_int settled[THREADS]; /* waits, is inside, or (the owner) cannot leave unlock or is back */
+    atomic_int owned, resume, inside;
 } scene;
 
 static __thread scene *playing;
@@ -50,14 +50,11 @@ static void play_part(int me, void *arg)
     part = me;
     if (me == OWNER) {
         s->lock->lock(s->l, &c);
-        atomic_store(&s->settled[OWNER], 1);
+        atomic_store(&s->owned, 1);
         await(&s->settled[SUCCESSOR], 1);
-        atomic_store(&s->settled[OWNER], 0);
         s->lock->unlock(s->l, &c);
     } else {
-        await(&s->settled[me - 1], 1);
-        if (me == THIRD) /* the owner is back, or will be when the successor moves */
-            await(&s->settled[OWNER], 1);
+        await(me == SUCCESSOR ? &s->owned : &s->settled[OWNER], 1);
     }
     s->lock->lock(s->l, &c);
     stay(s);

@@ -49,7 +49,8 @@
         pawl_##inner_lock##_unlock(&l->inner, c);                                                            \
     }
 
-/* The inner lock first: a ticket, once taken, can only be given back by whoever owns the inner lock. */
+/* The inner lock first: a ticket, once taken, can only be given back by whoever owns the inner lock. Not for inner
+ * locks of which unlock may wait: it may have to be unlocked again. */
 #define PAWL_CAPACITOR_TRYLOCK(name, inner_lock, B)                                                          \
     static inline bool pawl_##name##_trylock(pawl_##name *l, pawl_##name##_ctx *c)                           \
     {                                                                                                        \

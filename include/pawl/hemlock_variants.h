@@ -61,6 +61,10 @@ static inline void pawl_hemlock_overlap_lock(pawl_hemlock_overlap *l, pawl_hemlo
 {
     (void)c;
     pawl_word *mine = &pawl_self.hemlock.overlap;
+    /* Whoever may leave something in the mailbox must wait for it before it ends. Here, because the lock may be the
+     * one that pawl_thread_enter() needs. */
+    if (PAWL_UNLIKELY(!pawl_self.at_exit))
+        pawl_thread_enter();
     /* The mailbox may still say that we hand over this very lock; our next successor would believe it. */
     pawl_wait_while_eq_relaxed(mine, pawl_address(l));
     uint64_t before = atomic_exchange_explicit(&l->tail, pawl_address(mine), memory_order_acq_rel); /* A, D */
@@ -85,9 +89,10 @@ static inline void pawl_hemlock_overlap_unlock(pawl_hemlock_overlap *l, pawl_hem
     pawl_word *mine = &pawl_self.hemlock.overlap;
     if (PAWL_LIKELY(pawl_cas_release(&l->tail, pawl_address(mine), 0))) /* A */
         return;
-    pawl_thread_enter(); /* whoever leaves something in the mailbox must wait for it before it ends */
     pawl_wait_until_eq_relaxed(mine, 0);
     pawl_post(mine, pawl_address(l)); /* B: publishes the critical section */
+    if (PAWL_UNLIKELY(!pawl_self.at_exit))
+        pawl_wait_until_eq(mine, 0); /* C: nothing will do it when the thread ends */
 }
 
 /* Listing 4, `hemlock_ah`: hands over first, then asks whether anybody is there. */

@@ -78,8 +78,9 @@ static inline void pawl_semaphore_post_n(pawl_semaphore *s, uint32_t n)
     uint64_t grant = pawl_post_add(&s->grant, n); /* A */
     /* The holder of ticket `grant` watches `grant` itself; those up to grant + n - 1 may enter, and
      * grant + n becomes next in line. The semaphore may be gone by now; its address is all we need. */
-    for (uint32_t i = 1; i <= n; i++)
-        pawl_post_count(pawl_twa_slot_of(s, grant + i)); /* B */
+    uint32_t pokes = n < PAWL_SLOTS ? n : PAWL_SLOTS; /* more would visit slots a second time */
+    for (uint32_t i = 0; i < pokes; i++)
+        pawl_post_count(pawl_twa_slot_of(s, grant + n - i)); /* B */
 }
 
 static inline void pawl_semaphore_post(pawl_semaphore *s)

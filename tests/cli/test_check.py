@@ -63,10 +63,10 @@ def check_semaphore_is_a_subject():
 
 @test
 def check_replays_an_execution():
-    p = pawl("check", "--lock", "ticket", "--replay", "contend:0:0:0:0:4096:2:2:1:p2.s1.i0.w0.t1:A1")
+    p = pawl("check", "--lock", "ticket", "--replay", "contend:0:0:0:0:4096:2:2:1:1:p2.s1.i0.w0.t1:A1")
     check(p.returncode == 0, f"exit {p.returncode}: {p.stderr}")
     check("T0" in p.stdout and "T1" in p.stdout and "ticket.h" in p.stdout, "no trace")
-    again = pawl("check", "--lock", "ticket", "--replay", "contend:0:0:0:0:4096:2:2:1:p2.s1.i0.w0.t1:A1")
+    again = pawl("check", "--lock", "ticket", "--replay", "contend:0:0:0:0:4096:2:2:1:1:p2.s1.i0.w0.t1:A1")
     check(p.stdout == again.stdout, "another trace")
 
 
@@ -87,7 +87,7 @@ def check_refuses_bad_input():
     refused(["check", "--budget", "soon"], "soon")
     refused(["check", "--replay", "nonsense"], "nonsense")
     refused(["check", "--lock", "ticket", "--replay", "nonsense"], "nonsense")
-    refused(["check", "--lock", "ticket", "--replay", "contend:0:0:0:0:3:2:2:1:A1"], "contend")
+    refused(["check", "--lock", "ticket", "--replay", "contend:0:0:0:0:3:2:2:1:1:A1"], "contend")
     refused(["check", "--nosuch"], "--nosuch")
     with tempfile.TemporaryDirectory() as d:
         refused(["check", "--lock", "tts", "-o", f"{d}/no/file"], f"{d}/no/file")
