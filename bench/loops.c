@@ -3,6 +3,8 @@
 #include "ticks.h"
 
 #include <pawl.h>
+#include <pawl/fairmutex.h>
+#include <pawl/mutex.h>
 
 #include <pthread.h>
 #include <string.h>
@@ -28,7 +30,29 @@ static inline void pawl_pthread_destroy(pawl_pthread *l)
     pthread_mutex_destroy(l);
 }
 
-#define OTHER_LOCKS OTHER_LOCK(pthread)
+/* Pawl's mutexes, which need no context and no destruction. */
+#define MUTEX(name)                                                                                          \
+    typedef pawl_##name pawl_pawl_##name;                                                                    \
+    typedef pawl_no_ctx pawl_pawl_##name##_ctx;                                                              \
+    static inline void pawl_pawl_##name##_lock(pawl_##name *l, pawl_no_ctx *c)                               \
+    {                                                                                                        \
+        (void)c;                                                                                             \
+        pawl_##name##_lock(l);                                                                               \
+    }                                                                                                        \
+    static inline void pawl_pawl_##name##_unlock(pawl_##name *l, pawl_no_ctx *c)                             \
+    {                                                                                                        \
+        (void)c;                                                                                             \
+        pawl_##name##_unlock(l);                                                                             \
+    }                                                                                                        \
+    static inline void pawl_pawl_##name##_destroy(pawl_##name *l)                                            \
+    {                                                                                                        \
+        (void)l;                                                                                             \
+    }
+MUTEX(mutex)
+MUTEX(fairmutex)
+#undef MUTEX
+
+#define OTHER_LOCKS OTHER_LOCK(pawl_mutex) OTHER_LOCK(pawl_fairmutex) OTHER_LOCK(pthread)
 
 typedef union any_ctx {
 #define PAWL_LOCK(name, ...) pawl_##name##_ctx name;
@@ -125,7 +149,7 @@ OTHER_LOCKS
 #undef OTHER_LOCK
 #undef PAWL_LOCK
 
-#define LINE(name, sleeps)   {#name, sleeps, work_##name, pairs_##name, destroy_##name},
+#define LINE(name, sleeps)   {#name, sizeof(pawl_##name), sleeps, work_##name, pairs_##name, destroy_##name},
 #define PAWL_LOCK(name, ...) LINE(name, false)
 #define OTHER_LOCK(name)     LINE(name, true)
 const bench_lock bench_locks[] = {

@@ -36,6 +36,7 @@ typedef struct bench_worker {
 
 typedef struct bench_lock {
     const char *name;
+    size_t size;
     bool sleeps;                                    /* waits in its own way, whatever the policy  */
     void (*work)(bench_worker *w);                  /* until the phase is BENCH_STOP              */
     void (*pairs)(bench_shared *s, uint64_t pairs); /* lock and unlock, nothing else             */

@@ -3,6 +3,7 @@
  * A program of its own, which `pawl check` starts: the lab replaces the compiler's thread sanitizer and the
  * futex system call, and the locks in here are compiled for it.
  */
+#include "mutex_scenarios.h"
 #include "report.h"
 #include "work.h"
 #include "../cli/json.h"
@@ -38,8 +39,8 @@ enum {
 };
 
 static const struct argp_option options[] = {
-    {"all", ALL, NULL, 0, "Check every lock and the semaphore (the default)", 0},
-    {"lock", 'l', "NAME,...", 0, "Check these only; 'semaphore' is one of them", 0},
+    {"all", ALL, NULL, 0, "Check every lock, the semaphore and pawl_mutex (the default)", 0},
+    {"lock", 'l', "NAME,...", 0, "Check these only; 'semaphore' and 'mutex' are among them", 0},
     {"scenario", 's', "NAME", 0, "Run this scenario only", 0},
     {"quick", QUICK, NULL, 0, "A second or so for each scenario", 0},
     {"deep", DEEP, NULL, 0, "Minutes for each scenario, with wider bounds", 0},
@@ -68,23 +69,32 @@ static const char doc[] =
     "feasible, "
     "random ones beyond. Exits with 1 if a lock breaks a promise; the report then says how to see it again.";
 
+/* The registered locks, and what is in no register. */
+static size_t subject_count(void)
+{
+    return (size_t)check_lock_count + 2;
+}
+
 static const char *subject_name(const void *unused, size_t i)
 {
     (void)unused;
-    return i < (size_t)check_lock_count ? check_locks[i].name : "semaphore";
+    return i < (size_t)check_lock_count    ? check_locks[i].name
+           : i == (size_t)check_lock_count ? "semaphore"
+                                           : "mutex";
 }
 
 static void add_subject(const char *name, void *input)
 {
     request *r = input;
-    for (size_t i = 0; i <= (size_t)check_lock_count; i++)
+    for (size_t i = 0; i < subject_count(); i++)
         if (strcmp(subject_name(NULL, i), name) == 0) {
-            bool semaphore = i == (size_t)check_lock_count;
-            r->subjects[r->count++] = (subject){subject_name(NULL, i), semaphore ? NULL : &check_locks[i]};
+            const lock_info *lock = i < (size_t)check_lock_count    ? &check_locks[i]
+                                    : i == (size_t)check_lock_count ? NULL
+                                                                    : &check_mutex_subject;
+            r->subjects[r->count++] = (subject){subject_name(NULL, i), lock};
             return;
         }
-    fail("--lock '%s': no such lock%s", name,
-         did_you_mean(name, subject_name, NULL, (size_t)check_lock_count + 1));
+    fail("--lock '%s': no such lock%s", name, did_you_mean(name, subject_name, NULL, subject_count()));
 }
 
 static void add_lock(const char *name, void *input)
@@ -98,18 +108,22 @@ static void add_lock(const char *name, void *input)
 
 static void add_all(request *r)
 {
-    for (size_t i = 0; i <= (size_t)check_lock_count; i++)
+    for (size_t i = 0; i < subject_count(); i++)
         add_lock(subject_name(NULL, i), r);
 }
 
 static const char *known_scenario(const char *name)
 {
-    for (int i = 0; i < check_scenario_count; i++)
-        if (strcmp(check_scenarios[i].name, name) == 0)
-            return name;
-    for (int i = 0; i < check_semaphore_scenario_count; i++)
-        if (strcmp(check_semaphore_scenarios[i].name, name) == 0)
-            return name;
+    static const struct {
+        const scenario *scenarios;
+        const int *count;
+    } all[] = {{check_scenarios, &check_scenario_count},
+               {check_semaphore_scenarios, &check_semaphore_scenario_count},
+               {check_mutex_scenarios, &check_mutex_scenario_count}};
+    for (size_t k = 0; k < sizeof all / sizeof all[0]; k++)
+        for (int i = 0; i < *all[k].count; i++)
+            if (strcmp(all[k].scenarios[i].name, name) == 0)
+                return name;
     fail("--scenario '%s': no such scenario", name);
 }
 
@@ -221,7 +235,7 @@ int main(int argc, char **argv)
 {
     request r = {.options = {.profile = check_standard, .seed = 1},
                  .jobs = (int)sysconf(_SC_NPROCESSORS_ONLN)};
-    r.subjects = allocate((size_t)check_lock_count + 1, sizeof *r.subjects);
+    r.subjects = allocate(subject_count(), sizeof *r.subjects);
     static char name[] = "pawl check";
     if (argc > 0)
         argv[0] = name;

@@ -84,9 +84,9 @@ static void add_mutations(report *r, json_t *found)
     json_array_foreach(mutations, i, m)
     {
         bool killed = json_is_true(json_object_get(m, "killed"));
-        const char *reason = killed ? NULL
-                                    : survivor_reason(text(found, "lock"), text(m, "site"), text(m, "op"),
-                                                      text(m, "from"), text(m, "to"));
+        const char *reason =
+            killed ? NULL
+                   : survivor_reason(text(found, "lock"), text(m, "site"), text(m, "op"), text(m, "from"));
         r->mutations++;
         r->survivors += !killed;
         r->bad += !killed && reason == NULL;

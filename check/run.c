@@ -1,4 +1,5 @@
 /* run.c - makes the cases of a lock, and explores them */
+#include "mutex_scenarios.h"
 #include "run.h"
 
 #include <errno.h>
@@ -87,15 +88,37 @@ static void add_scenario(builder *b, const scenario *s)
     }
 }
 
+static const scenario *scenarios_of(const lock_info *lock, int *count)
+{
+    if (lock == &check_mutex_subject) {
+        *count = check_mutex_scenario_count;
+        return check_mutex_scenarios;
+    }
+    *count = lock != NULL ? check_scenario_count : check_semaphore_scenario_count;
+    return lock != NULL ? check_scenarios : check_semaphore_scenarios;
+}
+
+/* These sleep in any case. */
+static void add_mutex_scenario(builder *b, const scenario *s)
+{
+    scenario_setting with = plain_setting(b);
+    add_case(b, s, with, NULL, 0);
+    with.waiting = CHECK_PARK_FENCED;
+    add_case(b, s, with, "fenced", 1);
+    with.waiting = CHECK_SPIN;
+    for (uint32_t platoon = 1; check_mutex_bypass(s, 1) > 0 && platoon <= 3; platoon += 2)
+        add_case(b, s, (with.platoon = platoon, with), "platoon", platoon);
+}
+
 int check_cases(const lock_info *lock, const check_options *o, check_case *cases, int most)
 {
     builder b = {.lock = lock, .options = o, .cases = cases, .most = most};
-    const scenario *s = lock != NULL ? check_scenarios : check_semaphore_scenarios;
-    int count = lock != NULL ? check_scenario_count : check_semaphore_scenario_count;
+    int count;
+    const scenario *s = scenarios_of(lock, &count);
     for (int i = 0; i < count; i++)
         if ((o->scenario == NULL || strcmp(o->scenario, s[i].name) == 0) &&
             (s[i].applies == NULL || s[i].applies(lock)))
-            add_scenario(&b, &s[i]);
+            (lock == &check_mutex_subject ? add_mutex_scenario : add_scenario)(&b, &s[i]);
     return b.count;
 }
 
@@ -110,6 +133,11 @@ static struct lab_limits limits_of(const check_case *which, const check_profile 
     l.spurious = p->spurious;
     l.timeouts = p->timeouts;
     l.membarrier_errno = which->with.waiting == CHECK_PARK_REFUSED ? EPERM : 0;
+    if (which->with.lock == &check_mutex_subject) {
+        l.membarrier_errno = which->with.waiting == CHECK_PARK_FENCED ? ENOSYS : 0;
+        l.bypass_total = check_mutex_bypass(which->scenario, which->with.platoon);
+        return l;
+    }
     l.bypass_each = scenario_bypass_each(&which->with);
     l.bypass_total = scenario_bypass_total(&which->with);
     return l;
@@ -191,8 +219,8 @@ void check_outcome_free(check_outcome *out)
 
 static const scenario *find_scenario(const lock_info *lock, const char *name, size_t length)
 {
-    const scenario *s = lock != NULL ? check_scenarios : check_semaphore_scenarios;
-    int count = lock != NULL ? check_scenario_count : check_semaphore_scenario_count;
+    int count;
+    const scenario *s = scenarios_of(lock, &count);
     for (int i = 0; i < count; i++)
         if (strlen(s[i].name) == length && memcmp(s[i].name, name, length) == 0)
             return &s[i];

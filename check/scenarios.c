@@ -1,6 +1,7 @@
 /* scenarios.c - the programs that the lab explores; compiled like the locks, so that the lab sees every
  * access */
 #include "scenarios.h"
+#include "mutex_scenarios.h"
 #include "state.h"
 
 #include "../src/park.h"
@@ -130,11 +131,14 @@ static void alternate(int id)
 static void trylock(int id)
 {
     begin_thread(id, true);
-    if (id == 0)
-        for (int i = 0; i < state.iterations; i++)
+    if (id > 0) {
+        if (!try_visit(id, 0) && id == 1)
             visit(id, 0);
-    else if (!try_visit(id, 0) && id == 1)
-        visit(id, 0);
+        return;
+    }
+    visit(id, 0);
+    for (int i = 1; i < state.iterations; i++)
+        try_visit(id, 0); /* with what the first visit has left behind */
 }
 
 static bool has_trylock(const lock_info *lock)
@@ -161,7 +165,8 @@ static void thread_exit(int id)
     for (int i = 1; i < state.iterations; i++) {
         lab_thread_restart();
         begin_thread(id, false);
-        visit(id, 0);
+        if (state.with.lock->trylock == NULL || !try_visit(id, 0))
+            visit(id, 0);
     }
 }
 
@@ -242,6 +247,10 @@ const int check_scenario_count = sizeof check_scenarios / sizeof check_scenarios
 static void set_up(void *unused)
 {
     (void)unused;
+    if (state.with.lock == &check_mutex_subject) {
+        check_mutex_name();
+        return;
+    }
     memset(state.lock, 0, sizeof state.lock);
     memset(state.data, 0, sizeof state.data);
     memset(state.entered, 0, sizeof state.entered);
@@ -288,6 +297,8 @@ void scenario_prepare(const scenario *s, const scenario_setting *with, struct la
     pawl_set_park_after(1);
     pawl_park_by_membarrier(with->waiting != CHECK_PARK_FENCED);
     pawl_nodes_reserve(64);
+    if (with->lock == &check_mutex_subject)
+        check_mutex_prepare(with->waiting != CHECK_PARK_FENCED);
     *p = (struct lab_program){.threads = state.threads,
                               .setup = set_up,
                               .thread = run_thread,

@@ -13,3 +13,6 @@
 /* The registered locks, compiled for the lab. */
 extern const lock_info *const check_locks;
 extern const int check_lock_count;
+
+/* Stands for pawl_mutex, pawl_fairmutex and pawl_cond, which are in no register and have scenarios of their own. */
+extern const lock_info check_mutex_subject;

@@ -5,28 +5,57 @@
 #include <stddef.h>
 #include <string.h>
 
-/* A site is named by the function it stands in, so that an edit elsewhere in the file does not move it.
- * docs/verification.md tells the stories. */
+/* Sites without their line numbers, so that an edit elsewhere in a file does not matter. The first pattern that a
+ * survivor begins with explains it; docs/verification.md tells the stories. */
 static const struct {
-    const char *lock;
-    const char *site; /* the site's text begins with this */
-    const char *op, *from, *to;
-    const char *reason;
+    const char *lock, *site, *op, *from, *reason;
 } expected[] = {
-    {NULL, NULL, NULL, NULL, NULL, NULL},
+    {"capacitor", "semaphore.h", "load", "acquire", "the inner lock orders; the semaphore alone needs it"},
+    {"capacitor", "wait.h<semaphore.h", "", "", "the inner lock orders; the semaphore alone needs it"},
+    {"capacitor", "wait.h<wait.h<semaphore.h", "load", "acquire",
+     "the inner lock orders; the semaphore needs it"},
+    {"capacitor", "wait.h<capacitors.h", "", "", "the inner lock orders; kept as in the semaphore"},
+    {"capacitor", "wait.h<wait.h<capacitors.h", "load", "acquire",
+     "the inner lock orders; kept as in the semaphore"},
+    {"capacitor_reciprocating", "atomic.h<reciprocating.h<capacitors.h", "cas", "release",
+     "a trylock that backs out has nothing to publish; unlock needs it"},
+    {"capacitor_lifo", "lifo.h<capacitors.h", "cas", "release",
+     "a trylock that backs out has nothing to publish; unlock needs it"},
+    {"hapax_vw2", "hapax_vw2.h<hapax_vw2.h", "cas", "acquire", "C11 wants success no weaker than failure"},
+    {"hemlock_chain", "hemlock_chain.h<hemlock_chain.h<hemlock_chain.h", "cas", "release",
+     "putting back what it took itself; arrival, the same code, needs it"},
+    {"mcs", "nodes.c<nodes.c", "store", "release", "the lock of a pool that nobody else uses any more"},
+    {"mcs", "park.c<park.c", "rmw", "acquire", "for a waiter that sleeps while the process starts"},
+    {"mcs", "thread.c", "load", "acquire", "Overlap's, whose own run needs it"},
+    {NULL, NULL, NULL, NULL, NULL},
 };
 
-static bool matches(const char *pattern, const char *value)
+/* Copies a site without ":12:34". */
+static void without_lines(const char *site, char *plain, size_t size)
 {
-    return pattern == NULL || strncmp(pattern, value, strlen(pattern)) == 0;
+    size_t n = 0;
+    for (; *site != '\0' && n + 1 < size; site++) {
+        if (*site == ':') {
+            site += strspn(site, ":0123456789") - 1;
+            continue;
+        }
+        plain[n++] = *site;
+    }
+    plain[n] = '\0';
 }
 
-const char *survivor_reason(const char *lock, const char *site, const char *op, const char *from,
-                            const char *to)
+static bool begins(const char *text, const char *with)
 {
+    return strncmp(text, with, strlen(with)) == 0;
+}
+
+const char *survivor_reason(const char *lock, const char *site, const char *op, const char *from)
+{
+    char plain[256];
+    without_lines(site, plain, sizeof plain);
     for (size_t i = 0; expected[i].reason != NULL; i++)
-        if (matches(expected[i].lock, lock) && matches(expected[i].site, site) &&
-            matches(expected[i].op, op) && matches(expected[i].from, from) && matches(expected[i].to, to))
+        if (begins(lock, expected[i].lock) && begins(plain, expected[i].site) && begins(op, expected[i].op) &&
+            begins(from, expected[i].from))
             return expected[i].reason;
     return NULL;
 }

@@ -2,5 +2,4 @@
 #pragma once
 
 /* The reason, or NULL if a survivor is not expected here. */
-const char *survivor_reason(const char *lock, const char *site, const char *op, const char *from,
-                            const char *to);
+const char *survivor_reason(const char *lock, const char *site, const char *op, const char *from);

@@ -7,7 +7,6 @@
 
 #include "common/table.h"
 
-#include <pthread.h>
 #include <stdlib.h>
 
 /* For the register and glibc's mutex about 25 seconds, of which the throughput takes the most. */
@@ -73,9 +72,9 @@ static bench_result *time_contended(const unsigned *threads, bench_doubts *doubt
 
 static void add_row(grid *g, const bench_result *r, double ns_per_pair)
 {
-    const lock_info *info = lock_find(r->lock->name); /* NULL for glibc's, which has no entry */
+    const lock_info *info = lock_find(r->lock->name); /* NULL for mutexes, which have no entry */
     grid_add(g, "%s", r->lock->name);
-    grid_add(g, "%zu", info != NULL ? info->size : sizeof(pthread_mutex_t));
+    grid_add(g, "%zu", r->lock->size);
     grid_add(g, "%.1f", ns_per_pair);
     grid_add(g, "%.2f", r->throughput / 1e6);
     grid_add(g, "%.2f", r->fairness);

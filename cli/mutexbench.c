@@ -66,7 +66,7 @@ static void take_ncs(request *r, const char *text)
 enum { CS = 0x200, NCS, DURATION, RUNS, WAIT };
 
 static const struct argp_option options[] = {
-    {"lock", 'l', "LIST", 0, "Locks, or 'all' (default); 'pthread' is glibc's mutex", 0},
+    {"lock", 'l', "LIST", 0, "Locks, or 'all' (default); 'pawl_mutex' and 'pawl_fairmutex' are among them, 'pthread' is glibc's mutex", 0},
     {"threads", 't', "LIST", 0, "Numbers of threads (default: the number of CPUs)", 0},
     {"ncs", NCS, "N|random:N", 0,
      "Steps between two acquisitions: N, or each time another number in [0,N) (default 0)", 0},

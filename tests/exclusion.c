@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-enum { THREADS_MOST = 8, STEPS = 10000 };
+enum { THREADS_MOST = 8, STEPS = 6000 };
 
 typedef enum entry { BY_LOCK, MIXED, BY_TRYLOCK } entry;
 

@@ -12,15 +12,15 @@
 #include <signal.h>
 #include <sys/mman.h>
 
-enum { PAGE = 64 * 1024, STEPS_MOST = 5000, NEVER = STEPS_MOST, MEETINGS = 200 };
+enum { PAGE = 64 * 1024, STEPS_MOST = 5000, NEVER = STEPS_MOST, MEETINGS = 120 };
 
 static struct {
     const lock_info *lock;
     char *l, *other; /* a second lock that the owner holds */
     lock_ctx owner;
-    int stops_at, goes_on_at;               /* instructions of the successor, of the owner                */
-    int instructions_to_wait;               /* of the successor                                           */
-    atomic_int stop, go_on;                 /* the successor stands still, or as good as; it may go on    */
+    int stops_at, goes_on_at;                /* instructions of the successor, of the owner                */
+    int instructions_to_wait;                /* of the successor                                           */
+    atomic_int stop, go_on;                  /* the successor stands still, or as good as; it may go on    */
     atomic_int looks, owns, bystander_looks; /* how often somebody looked whether its wait was over        */
     atomic_int faults;
 } scene;
@@ -30,7 +30,7 @@ static __thread atomic_int *my_looks;
 void test_wait_turn(pawl_waiter *me, pawl_word *w, uint64_t seen, uint32_t which)
 {
     (void)me, (void)w, (void)seen, (void)which;
-    if (my_looks == NULL) { /* the owner, in unlock: its time is measured in instructions */
+    if (my_looks == NULL) {   /* the owner, in unlock: its time is measured in instructions */
         scene.goes_on_at = 0; /* unlock cannot end before the successor goes on */
         return;
     }
@@ -139,8 +139,8 @@ static int count_faults(const lock_info *lock, bool bystander)
         team_start(&by, 1, stand_by, NULL);
         await(&scene.bystander_looks, 1);
     }
-    pawl_thread_enter();                    /* once per thread, and hundreds of instructions */
-    int in_unlock = play(NEVER, 0);         /* the successor waits before unlock begins      */
+    pawl_thread_enter();            /* once per thread, and hundreds of instructions */
+    int in_unlock = play(NEVER, 0); /* the successor waits before unlock begins      */
     int in_lock = scene.instructions_to_wait;
     for (int at = 0; play(0, at) > at; at++) /* it arrives while unlock is under way          */
         ;

@@ -68,7 +68,8 @@ static void block_lasts_for_65536(const lock_info *none)
     uint64_t first = pawl_hapax_next(), blocks = atomic_load(&pawl_hapax_blocks);
     CHECK(first % BLOCK == 0, "a thread does not begin with a block of its own");
     for (uint64_t i = 1; i < BLOCK; i++)
-        CHECK(pawl_hapax_next() == first + i, "hapax %llu of the block is not the next", (unsigned long long)i);
+        CHECK(pawl_hapax_next() == first + i, "hapax %llu of the block is not the next",
+              (unsigned long long)i);
     CHECK(atomic_load(&pawl_hapax_blocks) == blocks, "a block was taken too early");
     uint64_t next = pawl_hapax_next();
     CHECK(next >> PAWL_HAPAX_BITS == blocks + 1, "the next block is %#llx", (unsigned long long)next);
@@ -117,7 +118,7 @@ static void exhaust(int says, int *issued)
     uint64_t last_block = ((uint64_t)1 << (64 - PAWL_HAPAX_BITS)) - 1;
     dup2(says, STDERR_FILENO);
     atomic_store(&pawl_hapax_blocks, last_block - 1);
-    while (pawl_hapax_next() == (last_block << PAWL_HAPAX_BITS) + (uint64_t)*issued)
+    while (*issued <= BLOCK && pawl_hapax_next() == (last_block << PAWL_HAPAX_BITS) + (uint64_t)*issued)
         ++*issued;
     _exit(EXIT_FAILURE);
 }
@@ -138,7 +139,8 @@ static void exhaustion_aborts_with_one_line(const lock_info *none)
     CHECK(waitpid(child, &status, 0) == child, "the child is lost");
     CHECK(WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT, "status %#x, not SIGABRT", status);
     CHECK(*issued == BLOCK, "%d hapaxes of the last block were issued", *issued);
-    CHECK(n > 1 && text[n - 1] == '\n' && memchr(text, '\n', (size_t)n - 1) == NULL, "not one line on stderr");
+    CHECK(n > 1 && text[n - 1] == '\n' && memchr(text, '\n', (size_t)n - 1) == NULL,
+          "not one line on stderr");
     CHECK(strncmp(text, "pawl: ", 6) == 0, "the line does not say who speaks");
 }
 

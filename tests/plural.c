@@ -144,7 +144,7 @@ static void own_or_want(int me, void *arg)
 static void several_wait_for_one_owner(const lock_info *lock)
 {
     bank b;
-    bank_open(&b, lock, scaled(10000));
+    bank_open(&b, lock, scaled(4000));
     b.locks = THREADS_MOST;
     team_run(THREADS_MOST, own_or_want, &b);
     bank_close(&b);
@@ -189,7 +189,7 @@ static void both(exchange *x)
 
 static void take_part(int me, void *arg)
 {
-    static void (*const part[])(exchange *x) = {give, receive, give, receive, both, both};
+    static void (*const part[])(exchange * x) = {give, receive, give, receive, both, both};
     exchange *x = arg;
     for (size_t i = 0; i < x->rounds; i++)
         part[me](x);
@@ -197,7 +197,8 @@ static void take_part(int me, void *arg)
 
 static void another_thread_may_unlock(const lock_info *lock)
 {
-    exchange x = {.lock = lock, .l = calloc(1, lock->size), .shared = GENERATOR_START, .rounds = scaled(5000)};
+    exchange x = {
+        .lock = lock, .l = calloc(1, lock->size), .shared = GENERATOR_START, .rounds = scaled(5000)};
     sem_init(&x.full, 0, 0);
     team_run(6, take_part, &x);
     generator_check(&x.shared, 6 * x.rounds, "unlocked by another thread");

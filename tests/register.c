@@ -71,8 +71,8 @@ static void nodes_are_as_declared(const lock_info *lock)
     for (size_t i = 0; i < HELD; i++)
         lock->lock(l + i * lock->size, &c[i]);
     pawl_nodes_trim(0);
-    CHECK(pawl_nodes_out() * node == HELD * (lock->held_bytes + lock->idle_bytes), "%zu nodes for %d locks held",
-          pawl_nodes_out(), HELD);
+    CHECK(pawl_nodes_out() * node == HELD * (lock->held_bytes + lock->idle_bytes),
+          "%zu nodes for %d locks held", pawl_nodes_out(), HELD);
     for (size_t i = 0; i < HELD; i++)
         lock->unlock(l + i * lock->size, &c[i]);
     pawl_nodes_trim(0);
@@ -126,7 +126,8 @@ static void columns_agree(const lock_info *lock)
     CHECK(lock->total == PAWL_UNBOUNDED || lock->each != PAWL_UNBOUNDED, "a total bounds each");
     CHECK(!none || lock->each == PAWL_UNBOUNDED, "a bound without an order");
     CHECK((lock->idle_bytes != 0) == (lock->destroy != NULL), "what stays with the lock needs a destroy");
-    CHECK(lock->held_bytes + lock->idle_bytes == 0 || lock->held_bytes + lock->idle_bytes == sizeof(pawl_node),
+    CHECK(lock->held_bytes + lock->idle_bytes == 0 ||
+              lock->held_bytes + lock->idle_bytes == sizeof(pawl_node),
           "one node per lock");
     CHECK(lock->size % sizeof(uint64_t) == 0, "a lock is made of words");
 }

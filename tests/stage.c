@@ -58,18 +58,19 @@ static void make_try(play *p, actor *a)
 static void check_order(const play *p, const actor *a)
 {
     bool segments = p->lock->order == PAWL_SEGMENTS || p->lock->order == PAWL_SHUFFLED;
-    CHECK(!segments || a->segment == p->segment, "admission %d: arrival %d is not of the segment being served",
-          p->admissions, a->arrived_at);
+    CHECK(!segments || a->segment == p->segment,
+          "admission %d: arrival %d is not of the segment being served", p->admissions, a->arrived_at);
     for (int i = 0; i < p->actors; i++) {
         const actor *w = &p->actor[i];
         if (!w->waiting || w == a)
             continue;
         CHECK(p->lock->order != PAWL_FIFO || w->arrived_at > a->arrived_at,
               "admission %d: arrival %d entered before %d", p->admissions, a->arrived_at, w->arrived_at);
-        bool latest = p->lock->order == PAWL_LIFO ||
-                      (p->lock->order == PAWL_SEGMENTS && w->segment == p->segment);
-        CHECK(!latest || w->arrived_at < a->arrived_at, "admission %d: arrival %d entered before the later %d",
-              p->admissions, a->arrived_at, w->arrived_at);
+        bool latest =
+            p->lock->order == PAWL_LIFO || (p->lock->order == PAWL_SEGMENTS && w->segment == p->segment);
+        CHECK(!latest || w->arrived_at < a->arrived_at,
+              "admission %d: arrival %d entered before the later %d", p->admissions, a->arrived_at,
+              w->arrived_at);
     }
 }
 

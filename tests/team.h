@@ -27,7 +27,8 @@ static inline void team_start(team_member *team, int n, void (*body)(int me, voi
 {
     for (int i = 0; i < n; i++) {
         team[i] = (team_member){.me = i, .body = body, .arg = arg};
-        CHECK(pthread_create(&team[i].thread, NULL, team_member_run, &team[i]) == 0, "cannot create a thread");
+        CHECK(pthread_create(&team[i].thread, NULL, team_member_run, &team[i]) == 0,
+              "cannot create a thread");
     }
 }
 

@@ -69,9 +69,11 @@ static void *inherit(void *arg)
     atomic_store(&s->resume, 1);
     await(&s->entered, 1);
     for (size_t i = 0; i < sizeof pawl_self.hemlock; i++)
-        CHECK(((volatile unsigned char *)&pawl_self.hemlock)[i] == PATTERN, "a dead thread's mailbox was written");
+        CHECK(((volatile unsigned char *)&pawl_self.hemlock)[i] == PATTERN,
+              "a dead thread's mailbox was written");
     for (size_t i = 0; i < sizeof pawl_self.element; i++)
-        CHECK(((volatile unsigned char *)&pawl_self.element)[i] == PATTERN, "a dead thread's element was written");
+        CHECK(((volatile unsigned char *)&pawl_self.element)[i] == PATTERN,
+              "a dead thread's element was written");
     pawl_self.hemlock = zero;
     pawl_self.element = zero_element;
     return NULL;

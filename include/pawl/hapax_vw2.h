@@ -6,7 +6,8 @@
  * Unlock      constant time; does not touch the lock after the hand-over
  * Waiting     semi-private: visible in the slot's first word for PAWL_HAPAX_GRACE looks; then, or at once if
  *             the word is taken, invisible on the slot's second word. Never global
- * Differs     the appendix describes it in prose. Unlock pays for it: a release that meets no visible
+ * Differs     the appendix describes it in prose. If registration and release cross and neither sees the other, the
+ *             waiter turns invisible in time; so, unlike hapax_vw.h, nothing here is seq_cst. Unlock pays for it: a release that meets no visible
  *             waiter writes the slot's second word too
  */
 #pragma once
@@ -32,10 +33,9 @@ typedef struct pawl_hapax_vw2_ctx {
 /* Waits as a visible waiter. True once the lock is ours, false when the grace period is over. */
 PAWL_SLOW_PATH bool pawl_hapax_wait_visible(pawl_word *depart, pawl_word *visible, uint64_t pred)
 {
-    if (PAWL_UNLIKELY(!pawl_hapax_register(visible, pred)))
+    if (PAWL_UNLIKELY(!pawl_cas_relaxed(visible, 0, pred)))
         return false;
-    if (PAWL_UNLIKELY(atomic_load_explicit(depart, memory_order_seq_cst) ==
-                      pred)) { /* A, D: see hapax_vw.h */
+    if (PAWL_UNLIKELY(atomic_load_explicit(depart, memory_order_acquire) == pred)) { /* A */
         pawl_cas_relaxed(visible, pred, 0);
         return true;
     }
@@ -76,6 +76,7 @@ static inline void pawl_hapax_vw2_unlock(pawl_hapax_vw2 *l, pawl_hapax_vw2_ctx *
     pawl_slot *slot = pawl_slot_of(l, mine);
     if (pawl_hapax_hand_over(&slot->visible, mine, c->waited))
         return;
-    if (!pawl_hapax_depart(&l->depart, &slot->visible, mine))
-        pawl_post(&slot->notify, mine); /* A, B: for a waiter that is, or has become, invisible */
+    pawl_post(&l->depart, mine); /* A: publishes the critical section */
+    if (!pawl_hapax_hand_over(&slot->visible, mine, false))
+        pawl_post(&slot->notify, mine); /* A, B: for a waiter that is, or will become, invisible */
 }

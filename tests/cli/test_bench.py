@@ -15,7 +15,7 @@ def bench(*arguments, **options):
 @test
 def mutexbench_measures_every_lock_alone_and_in_pairs():
     results = bench("--lock", "all", "--threads", "1,2")["results"]
-    names = registered() + ["pthread"]
+    names = registered() + ["pawl_mutex", "pawl_fairmutex", "pthread"]
     check([(r["lock"], r["threads"]) for r in results] == [(n, t) for t in [1, 2] for n in names], "points")
     for r in results:
         check(r["throughput"] > 0, f"{r['lock']}: no acquisition")

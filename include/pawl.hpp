@@ -1,0 +1,438 @@
+// pawl.hpp - the locks of Pawl for C++17: what std::lock_guard and its kin expect, and guards of their own
+//
+//   pawl::mutex, timed_mutex    pawl_mutex                        Lockable, TimedLockable
+//   pawl::fair_mutex            pawl_fairmutex                    TimedLockable
+//   pawl::ticket, mcs, ...      basic_lock<traits::ticket>, ...   Lockable; without trylock, BasicLockable
+//   pawl::raw<traits::mcs>      pawl_mcs and no byte more: for guard and + only
+//   pawl::condition_variable    pawl_cond, over any of them
+//
+//   pawl::guard hold(lock);               holds the lock until its end, and the context that unlock needs
+//   int n = lock + [&] { return ++m; };   runs the lambda under the lock, and returns what it returns
+//
+// What lock() has to tell unlock() must live somewhere in between, and neither takes an argument here. A
+// basic_lock keeps it next to the lock. The owner alone touches it, and nobody does after the release: it
+// costs its bytes, but breaks no promise. A guard and + keep it on the stack, where the papers have it. A
+// lock whose unlock needs to be told nothing has the size of its C struct.
+//
+// Locks are constant-initialised where the standard library permits, unlocked, and neither copied nor moved.
+// Nothing here throws. Which thread may unlock, and who may destroy a lock when, is the algorithm's: see its
+// header, or `pawl list`.
+#pragma once
+
+#include "pawl/cond.h"
+#include "pawl/locks.h"
+
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
+#include <type_traits>
+#include <utility>
+
+// A traits type for pawl_<name>; whether it has a trylock and a destroy: yes | no. It also serves locks that
+// are not in the register, such as one's own capacitors.
+#define PAWL_TRAITS(name, can_try, can_destroy)                                                              \
+    struct name {                                                                                            \
+        using lock_type = pawl_##name;                                                                       \
+        using context = pawl_##name##_ctx;                                                                   \
+        static constexpr bool has_trylock = PAWL_BOOL(can_try);                                              \
+        static constexpr bool has_destroy = PAWL_BOOL(can_destroy);                                          \
+        static void lock(lock_type *l, context *c) noexcept                                                  \
+        {                                                                                                    \
+            pawl_##name##_lock(l, c);                                                                        \
+        }                                                                                                    \
+        static bool trylock(lock_type *l, context *c) noexcept                                               \
+        {                                                                                                    \
+            return PAWL_IF(can_try, pawl_##name##_trylock(l, c), ((void)l, (void)c, false));                 \
+        }                                                                                                    \
+        static void unlock(lock_type *l, context *c) noexcept                                                \
+        {                                                                                                    \
+            pawl_##name##_unlock(l, c);                                                                      \
+        }                                                                                                    \
+        static void destroy(lock_type *l) noexcept                                                           \
+        {                                                                                                    \
+            PAWL_IF(can_destroy, pawl_##name##_destroy(l), (void)l);                                         \
+        }                                                                                                    \
+    };
+
+namespace pawl
+{
+
+namespace traits
+{
+
+#define PAWL_LOCK(name, title, source, order, each, total, constant, can_try, can_destroy, ...)              \
+    PAWL_TRAITS(name, can_try, can_destroy)
+#include "pawl/locks.def"
+#undef PAWL_LOCK
+
+// The mutexes have no context, but deadlines, and waits on a condition variable that know them.
+#define PAWL_MUTEX_TRAITS(name, wait, clockwait)                                                             \
+    struct name {                                                                                            \
+        using lock_type = pawl_##name;                                                                       \
+        using context = pawl_no_ctx;                                                                         \
+        static constexpr bool has_trylock = true;                                                            \
+        static constexpr bool has_destroy = false;                                                           \
+        static void lock(lock_type *l, context *) noexcept                                                   \
+        {                                                                                                    \
+            pawl_##name##_lock(l);                                                                           \
+        }                                                                                                    \
+        static bool trylock(lock_type *l, context *) noexcept                                                \
+        {                                                                                                    \
+            return pawl_##name##_trylock(l);                                                                 \
+        }                                                                                                    \
+        static bool lock_until(lock_type *l, int clock, const timespec *deadline) noexcept                   \
+        {                                                                                                    \
+            return pawl_##name##_clocklock(l, clock, deadline) == 0;                                         \
+        }                                                                                                    \
+        static void unlock(lock_type *l, context *) noexcept                                                 \
+        {                                                                                                    \
+            pawl_##name##_unlock(l);                                                                         \
+        }                                                                                                    \
+        static void wait_on(pawl_cond *c, lock_type *l) noexcept                                             \
+        {                                                                                                    \
+            wait(c, l);                                                                                      \
+        }                                                                                                    \
+        static bool wait_on_until(pawl_cond *c, lock_type *l, int clock, const timespec *deadline) noexcept  \
+        {                                                                                                    \
+            return clockwait(c, l, clock, deadline) == 0;                                                    \
+        }                                                                                                    \
+    };
+PAWL_MUTEX_TRAITS(mutex, pawl_cond_wait, pawl_cond_clockwait)
+PAWL_MUTEX_TRAITS(fairmutex, pawl_cond_wait_fair, pawl_cond_clockwait_fair)
+#undef PAWL_MUTEX_TRAITS
+
+} // namespace traits
+
+namespace detail
+{
+
+// `{}` and not nothing: before C++20 a std::atomic that is not told its value has none.
+template <class X, bool = X::has_destroy>
+struct storage {
+    typename X::lock_type lock{};
+};
+
+template <class X>
+struct storage<X, true> {
+    typename X::lock_type lock{};
+    storage() = default;
+    storage(const storage &) = delete;
+    storage &operator=(const storage &) = delete;
+    ~storage()
+    {
+        X::destroy(&lock);
+    }
+};
+
+// A context between lock and unlock.
+template <class Context>
+struct shelf {
+    Context context{};
+    void put(const Context &c) noexcept
+    {
+        context = c;
+    }
+    Context get() const noexcept
+    {
+        return context;
+    }
+};
+
+template <>
+struct shelf<pawl_no_ctx> {
+    void put(const pawl_no_ctx &) noexcept
+    {
+    }
+    pawl_no_ctx get() const noexcept
+    {
+        return {};
+    }
+};
+
+// Times as the C functions take them: none before the clock's epoch, and none later than 250 years after it,
+// so that hours::max() is a long time and not an overflow.
+template <class Rep, class Period>
+std::chrono::nanoseconds saturated(const std::chrono::duration<Rep, Period> &d) noexcept
+{
+    using namespace std::chrono;
+    constexpr double most = 8e9;
+    const double s = duration_cast<duration<double>>(d).count();
+    if (!(s > 0))
+        return nanoseconds::zero();
+    return s < most ? ceil<nanoseconds>(d) : duration_cast<nanoseconds>(duration<double>(most));
+}
+
+inline timespec as_timespec(std::chrono::nanoseconds since_epoch) noexcept
+{
+    constexpr auto second = std::chrono::nanoseconds(std::chrono::seconds(1)).count();
+    timespec t{};
+    t.tv_sec = static_cast<decltype(t.tv_sec)>(since_epoch.count() / second);
+    t.tv_nsec = static_cast<decltype(t.tv_nsec)>(since_epoch.count() % second);
+    return t;
+}
+
+template <class Rep, class Period>
+timespec from_now(const std::chrono::duration<Rep, Period> &d) noexcept
+{
+    return as_timespec(std::chrono::steady_clock::now().time_since_epoch() + saturated(d));
+}
+
+// The C name of a clock that the kernel knows, or -1. Both standard libraries map these two in this way.
+template <class Clock>
+inline constexpr int kernel_clock = std::is_same_v<Clock, std::chrono::steady_clock>   ? CLOCK_MONOTONIC
+                                    : std::is_same_v<Clock, std::chrono::system_clock> ? CLOCK_REALTIME
+                                                                                       : -1;
+
+} // namespace detail
+
+template <class Lock>
+class guard;
+class condition_variable;
+
+// The C struct, which only guards and + can lock.
+template <class X>
+class raw
+{
+  public:
+    using traits_type = X;
+    using native_handle_type = typename X::lock_type *;
+
+    raw() = default;
+    raw(const raw &) = delete;
+    raw &operator=(const raw &) = delete;
+
+    native_handle_type native_handle() noexcept
+    {
+        return &storage_.lock;
+    }
+
+  private:
+    detail::storage<X> storage_;
+};
+
+template <class X>
+class basic_lock : public raw<X>, private detail::shelf<typename X::context>
+{
+    using context = typename X::context;
+    friend class condition_variable;
+
+  public:
+    void lock() noexcept
+    {
+        context c;
+        X::lock(this->native_handle(), &c);
+        this->put(c);
+    }
+
+    // There is none unless the algorithm has one.
+    template <class T = X>
+    auto try_lock() noexcept -> std::enable_if_t<T::has_trylock, bool>
+    {
+        context c;
+        const bool locked = T::trylock(this->native_handle(), &c);
+        if (locked)
+            this->put(c);
+        return locked;
+    }
+
+    // The copy is taken first: once it is released, the lock is the next owner's, to write or to destroy.
+    void unlock() noexcept
+    {
+        context c = this->get();
+        X::unlock(this->native_handle(), &c);
+    }
+};
+
+template <class X>
+class timed_lock : public basic_lock<X>
+{
+  public:
+    template <class Rep, class Period>
+    bool try_lock_for(const std::chrono::duration<Rep, Period> &d)
+    {
+        const timespec deadline = detail::from_now(d);
+        return X::lock_until(this->native_handle(), CLOCK_MONOTONIC, &deadline);
+    }
+
+    template <class Clock, class Duration>
+    bool try_lock_until(const std::chrono::time_point<Clock, Duration> &t)
+    {
+        if constexpr (detail::kernel_clock<Clock> >= 0) {
+            const timespec deadline = detail::as_timespec(detail::saturated(t.time_since_epoch()));
+            return X::lock_until(this->native_handle(), detail::kernel_clock<Clock>, &deadline);
+        } else {
+            // A clock of unknown pace: believed once it says that the time has come.
+            do
+                if (try_lock_for(t - Clock::now()))
+                    return true;
+            while (Clock::now() < t);
+            return false;
+        }
+    }
+};
+
+using mutex = basic_lock<traits::mutex>;
+using timed_mutex = timed_lock<traits::mutex>;
+using fair_mutex = timed_lock<traits::fairmutex>;
+
+#define PAWL_LOCK(name, ...) using name = basic_lock<traits::name>;
+#include "pawl/locks.def"
+#undef PAWL_LOCK
+
+// pawl::guard g(lock) for a lock of this file. pawl::guard<pawl::mcs> g(l) for the C struct, too: it has to
+// be told the algorithm, as several share a struct.
+template <class Lock>
+class guard
+{
+    using traits = typename Lock::traits_type;
+    friend class condition_variable;
+
+  public:
+    explicit guard(typename traits::lock_type &lock) noexcept : lock_(&lock)
+    {
+        traits::lock(lock_, &context_);
+    }
+    explicit guard(Lock &lock) noexcept : guard(*lock.native_handle())
+    {
+    }
+    guard(const guard &) = delete;
+    guard &operator=(const guard &) = delete;
+    ~guard()
+    {
+        traits::unlock(lock_, &context_);
+    }
+
+  private:
+    typename traits::lock_type *lock_;
+    typename traits::context context_;
+};
+
+template <class X, class F>
+auto operator+(raw<X> &lock, F &&f) -> std::invoke_result_t<F>
+{
+    guard<raw<X>> hold(lock);
+    return std::forward<F>(f)();
+}
+
+// Takes what holds the lock: a std::unique_lock, or a guard. Waits of one time use one lock.
+class condition_variable
+{
+  public:
+    condition_variable() = default;
+    condition_variable(const condition_variable &) = delete;
+    condition_variable &operator=(const condition_variable &) = delete;
+
+    void notify_one() noexcept
+    {
+        pawl_cond_signal(&cond_);
+    }
+
+    void notify_all() noexcept
+    {
+        pawl_cond_broadcast(&cond_);
+    }
+
+    template <class Holder>
+    void wait(Holder &holder)
+    {
+        sleep(holder, 0, nullptr);
+    }
+
+    template <class Holder, class Predicate>
+    void wait(Holder &holder, Predicate ready)
+    {
+        while (!ready())
+            wait(holder);
+    }
+
+    template <class Holder, class Rep, class Period>
+    std::cv_status wait_for(Holder &holder, const std::chrono::duration<Rep, Period> &d)
+    {
+        const timespec deadline = detail::from_now(d);
+        return status(sleep(holder, CLOCK_MONOTONIC, &deadline));
+    }
+
+    template <class Holder, class Rep, class Period, class Predicate>
+    bool wait_for(Holder &holder, const std::chrono::duration<Rep, Period> &d, Predicate ready)
+    {
+        const auto now = std::chrono::steady_clock::now().time_since_epoch();
+        return wait_until(holder, std::chrono::steady_clock::time_point(now + detail::saturated(d)),
+                          std::move(ready));
+    }
+
+    template <class Holder, class Clock, class Duration>
+    std::cv_status wait_until(Holder &holder, const std::chrono::time_point<Clock, Duration> &t)
+    {
+        if constexpr (detail::kernel_clock<Clock> >= 0) {
+            const timespec deadline = detail::as_timespec(detail::saturated(t.time_since_epoch()));
+            return status(sleep(holder, detail::kernel_clock<Clock>, &deadline));
+        } else {
+            // If that clock is not there yet, the caller looks at its condition and comes back. To sleep on
+            // here would miss a signal that came between.
+            const auto slept = wait_for(holder, t - Clock::now());
+            return Clock::now() < t ? std::cv_status::no_timeout : slept;
+        }
+    }
+
+    template <class Holder, class Clock, class Duration, class Predicate>
+    bool wait_until(Holder &holder, const std::chrono::time_point<Clock, Duration> &t, Predicate ready)
+    {
+        while (!ready())
+            if (wait_until(holder, t) == std::cv_status::timeout)
+                return ready();
+        return true;
+    }
+
+    pawl_cond *native_handle() noexcept
+    {
+        return &cond_;
+    }
+
+  private:
+    static std::cv_status status(bool signalled) noexcept
+    {
+        return signalled ? std::cv_status::no_timeout : std::cv_status::timeout;
+    }
+
+    template <class Lock>
+    bool sleep(std::unique_lock<Lock> &holder, int clock, const timespec *deadline) noexcept
+    {
+        basic_lock<typename Lock::traits_type> &lock = *holder.mutex();
+        auto c = lock.get();
+        const bool signalled = sleep<typename Lock::traits_type>(lock.native_handle(), &c, clock, deadline);
+        lock.put(c);
+        return signalled;
+    }
+
+    template <class Lock>
+    bool sleep(guard<Lock> &holder, int clock, const timespec *deadline) noexcept
+    {
+        return sleep<typename Lock::traits_type>(holder.lock_, &holder.context_, clock, deadline);
+    }
+
+    template <class X>
+    bool sleep(typename X::lock_type *l, typename X::context *c, int clock, const timespec *deadline) noexcept
+    {
+        if constexpr (std::is_same_v<X, traits::mutex> || std::is_same_v<X, traits::fairmutex>) {
+            if (deadline != nullptr)
+                return X::wait_on_until(&cond_, l, clock, deadline);
+            X::wait_on(&cond_, l);
+        } else {
+            if (deadline != nullptr)
+                return pawl_cond_clockwait_any(&cond_, call<X, X::lock>, call<X, X::unlock>, l, c, clock,
+                                               deadline) == 0;
+            pawl_cond_wait_any(&cond_, call<X, X::lock>, call<X, X::unlock>, l, c);
+        }
+        return true;
+    }
+
+    template <class X, void (*function)(typename X::lock_type *, typename X::context *) noexcept>
+    static void call(void *l, void *c)
+    {
+        function(static_cast<typename X::lock_type *>(l), static_cast<typename X::context *>(c));
+    }
+
+    pawl_cond cond_{};
+};
+
+} // namespace pawl

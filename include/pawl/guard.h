@@ -1,0 +1,72 @@
+/* guard.h - locks that are released wherever control leaves a block
+ *
+ *   PAWL_GUARD(&mutex) { ... }             holds a pawl_mutex for the block
+ *   PAWL_GUARD_LOCK(mcs, &lock) { ... }    holds a pawl_mcs, and so for every lock of the register and the
+ *                                          mutexes (`mutex`, `fairmutex`); its context is in the guard
+ *   PAWL_HOLD(&mutex);                     the same until the end of the enclosing block
+ *   PAWL_HOLD_LOCK(mcs, &lock);
+ *
+ * The end of the block, return, goto and break out of it release the lock; longjmp does not, and nobody may
+ * goto into it. PAWL_GUARD is a loop of one turn: break and continue in its block leave the guard, not the
+ * loop around it. After PAWL_HOLD they mean what they always mean. What is returned is evaluated under the
+ * lock. No two guards on one source line.
+ *
+ * For C; C++ has pawl::guard in <pawl.hpp>.
+ */
+#pragma once
+
+#include "fairmutex.h"
+#include "locks.h"
+#include "mutex.h"
+
+/* What the macros below need for pawl_<name>: for a lock that is not in the register, say it once. */
+#define PAWL_GUARD_DEFINE(name)                                                                              \
+    PAWL_GUARD_DEFINE_AS(name, pawl_##name##_ctx c, pawl_##name##_lock(g->lock, &g->c),                      \
+                         pawl_##name##_unlock(g->lock, &g->c))
+
+#define PAWL_GUARD_DEFINE_AS(name, context, take, release)                                                   \
+    typedef struct pawl_##name##_guard {                                                                     \
+        pawl_##name *lock;                                                                                   \
+        context;                                                                                             \
+    } pawl_##name##_guard;                                                                                   \
+                                                                                                             \
+    static inline pawl_##name##_guard *pawl_##name##_guard_take(pawl_##name##_guard *g)                      \
+    {                                                                                                        \
+        take;                                                                                                \
+        return g;                                                                                            \
+    }                                                                                                        \
+                                                                                                             \
+    static inline void pawl_##name##_guard_release(pawl_##name##_guard *g)                                   \
+    {                                                                                                        \
+        release;                                                                                             \
+    }
+
+PAWL_GUARD_DEFINE_AS(mutex, pawl_no_ctx c, pawl_mutex_lock(g->lock), pawl_mutex_unlock(g->lock))
+PAWL_GUARD_DEFINE_AS(fairmutex, pawl_no_ctx c, pawl_fairmutex_lock(g->lock), pawl_fairmutex_unlock(g->lock))
+
+#define PAWL_LOCK(name, ...) PAWL_GUARD_DEFINE(name)
+#include "locks.def"
+#undef PAWL_LOCK
+
+/* The second variable is there for what initialises it: both are declared in the first part of a `for`. */
+#define PAWL_GUARD_DECLARE(name, l, g)                                                                       \
+    pawl_##name##_guard g __attribute__((cleanup(pawl_##name##_guard_release))) = {.lock = (l)},             \
+                          *PAWL_GUARD_NAME(g, taken) __attribute__((unused)) = pawl_##name##_guard_take(&g)
+
+/* One turn, by a jump and not by a condition: so a compiler that optimises knows that a block which returns
+ * always does, and asks for no return after it. */
+#define PAWL_GUARD_BLOCK(name, l, g, end)                                                                    \
+    for (PAWL_GUARD_DECLARE(name, l, g);; __extension__({ goto end; }))                                      \
+        if (0) {                                                                                             \
+        end:                                                                                                 \
+            break;                                                                                           \
+        } else
+
+#define PAWL_GUARD_JOIN(a, b) a##_##b
+#define PAWL_GUARD_NAME(a, b) PAWL_GUARD_JOIN(a, b)
+#define PAWL_GUARD_LOCK(name, l)                                                                             \
+    PAWL_GUARD_BLOCK(name, l, PAWL_GUARD_NAME(pawl_guard, __LINE__),                                         \
+                     PAWL_GUARD_NAME(pawl_guard_end, __LINE__))
+#define PAWL_HOLD_LOCK(name, l) PAWL_GUARD_DECLARE(name, l, PAWL_GUARD_NAME(pawl_guard, __LINE__))
+#define PAWL_GUARD(m)           PAWL_GUARD_LOCK(mutex, m)
+#define PAWL_HOLD(m)            PAWL_HOLD_LOCK(mutex, m)

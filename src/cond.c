@@ -1,0 +1,222 @@
+/* cond.c - pawl_cond: waiting and signalling */
+#include <pawl/cond.h>
+#include "mutex.h"
+#include "queue.h"
+#include "sleep.h"
+
+#include <pawl/thread.h>
+
+#include <errno.h>
+
+/* A waiter's state, unless it waits for a pawl_mutex: then it is PAWL_ASLEEP, and what follows is between the
+ * mutex and the waiter. */
+enum {
+    WAITING, /* not signalled                                                  */
+    CALLED,  /* by a broadcast: the one before it will tell it to go           */
+    GO,
+};
+
+_Static_assert((int)WAITING == (int)PAWL_ASLEEP, "a thread that waits for a signal sleeps");
+
+/* ---- the queue, under the bucket's lock */
+
+/* G: who finds that nobody waits, and destroys the condition variable, comes after the last one that left. */
+static void count(pawl_bucket *b, pawl_cond *c)
+{
+    const pawl_sleeper *first = pawl_queue_first(b, c);
+    atomic_store_explicit(&c->waiters, first != NULL ? first->length : 0, memory_order_release); /* G */
+}
+
+static void enqueue(pawl_cond *c, pawl_sleeper *w, void *mutex)
+{
+    atomic_store_explicit(&w->state, WAITING, memory_order_relaxed);
+    w->mutex = mutex;
+    pawl_bucket *b = pawl_bucket_lock(c);
+    pawl_queue_append(b, c, w);
+    count(b, c);
+    pawl_bucket_unlock(b);
+}
+
+/* Its key says which queue it is in. It is none once it was signalled, and then the condition variable may be
+ * gone, but the bucket is not. */
+static bool is_in_queue(const pawl_cond *c, const pawl_sleeper *w)
+{
+    return atomic_load_explicit(&w->key, memory_order_relaxed) == pawl_address(c);
+}
+
+/* The time has come. False if it was signalled just before. */
+static bool withdraw(pawl_cond *c, pawl_sleeper *w)
+{
+    pawl_bucket *b = pawl_bucket_lock(c);
+    bool waited = is_in_queue(c, w);
+    if (waited) {
+        pawl_queue_remove(b, w);
+        count(b, c);
+        w->next = NULL; /* nobody to pass a broadcast on to */
+    }
+    pawl_bucket_unlock(b);
+    return waited;
+}
+
+/* ---- signalling */
+
+/* Takes the first waiter, or all of them, out of the queue. Nobody finds them there any more, and they cannot
+ * leave before they have been told to. */
+static pawl_sleeper *call(pawl_cond *c, bool all)
+{
+    pawl_bucket *b = pawl_bucket_lock(c);
+    pawl_sleeper *first = pawl_queue_first(b, c);
+    if (first != NULL) {
+        if (all) {
+            pawl_queue_detach(b, c);
+        } else {
+            pawl_queue_remove(b, first);
+            first->next = NULL;
+        }
+        count(b, c);
+    }
+    for (pawl_sleeper *w = first; w != NULL; w = w->next) {
+        atomic_store_explicit(&w->key, 0, memory_order_relaxed);
+        if (w->mutex == NULL)
+            atomic_store_explicit(&w->state, CALLED, memory_order_relaxed);
+    }
+    pawl_bucket_unlock(b);
+    return first;
+}
+
+/* They join the mutex's queue, asleep as they are. If it has a queue, somebody sees to that already. If not,
+ * the next release must: it may be under way, as in try_once_more(), and then this thread wakes the first. */
+static void transfer(pawl_sleeper *first)
+{
+    pawl_mutex *m = first->mutex;
+    pawl_sleeper *asleep = NULL;
+    pawl_bucket *b = pawl_bucket_lock(m);
+    bool alone = pawl_queue_first(b, m) == NULL;
+    for (pawl_sleeper *w = first, *next; w != NULL; w = next) {
+        next = w->next;
+        pawl_mutex_enqueue(b, m, w);
+    }
+    if (alone) {
+        pawl_mutex_set_dormant(b, m, true);
+        pawl_sleeper_barrier(); /* D; with the bucket's lock held, so that the mutex stays */
+        if (atomic_load_explicit(&m->held, memory_order_relaxed) == 0)
+            asleep = pawl_mutex_rouse(b, m, first);
+    }
+    pawl_bucket_unlock(b);
+    if (asleep != NULL)
+        pawl_futex_wake(&asleep->state);
+}
+
+static void tell(pawl_sleeper *w)
+{
+    atomic_store_explicit(&w->state, GO, memory_order_release); /* F: publishes `next` */
+    pawl_futex_wake(&w->state);
+}
+
+void pawl_cond_signal_waiters(pawl_cond *c, bool all)
+{
+    pawl_sleeper *first = call(c, all);
+    if (first == NULL)
+        return;
+    if (first->mutex != NULL)
+        transfer(first);
+    else
+        tell(first);
+}
+
+/* ---- waiting with a lock of any kind */
+
+int pawl_cond_enter(pawl_cond *c, pawl_sleeper *w, int clock, const struct timespec *deadline)
+{
+    int error = deadline != NULL ? pawl_deadline_check(clock, deadline) : 0;
+    if (error == 0)
+        enqueue(c, w, NULL);
+    return error;
+}
+
+int pawl_cond_sleep(pawl_cond *c, pawl_sleeper *w, int clock, const struct timespec *deadline)
+{
+    uint32_t state;
+    while ((state = atomic_load_explicit(&w->state, memory_order_acquire)) != GO) { /* F */
+        int result = pawl_futex_wait(&w->state, state, clock, state == WAITING ? deadline : NULL);
+        if (result != 0 && withdraw(c, w))
+            return result;
+    }
+    return 0;
+}
+
+/* With the lock held. Of a broadcast, it is the next one's turn to want it. */
+void pawl_cond_leave(pawl_sleeper *w)
+{
+    if (w->next != NULL)
+        tell(w->next);
+}
+
+int pawl_cond_clockwait_any(pawl_cond *c, pawl_cond_call *lock, pawl_cond_call *unlock, void *l, void *ctx,
+                            int clock, const struct timespec *deadline)
+{
+    pawl_sleeper w;
+    int result = pawl_cond_enter(c, &w, clock, deadline);
+    if (result != 0)
+        return result;
+    unlock(l, ctx);
+    result = pawl_cond_sleep(c, &w, clock, deadline);
+    lock(l, ctx);
+    pawl_cond_leave(&w);
+    return result;
+}
+
+void pawl_cond_wait_any(pawl_cond *c, pawl_cond_call *lock, pawl_cond_call *unlock, void *l, void *ctx)
+{
+    pawl_cond_clockwait_any(c, lock, unlock, l, ctx, CLOCK_MONOTONIC, NULL);
+}
+
+static void lock_fair(void *l, void *unused)
+{
+    (void)unused;
+    pawl_fairmutex_lock(l);
+}
+
+static void unlock_fair(void *l, void *unused)
+{
+    (void)unused;
+    pawl_fairmutex_unlock(l);
+}
+
+int pawl_cond_clockwait_fair(pawl_cond *c, pawl_fairmutex *m, int clock, const struct timespec *deadline)
+{
+    return pawl_cond_clockwait_any(c, lock_fair, unlock_fair, m, NULL, clock, deadline);
+}
+
+void pawl_cond_wait_fair(pawl_cond *c, pawl_fairmutex *m)
+{
+    pawl_cond_clockwait_fair(c, m, CLOCK_MONOTONIC, NULL);
+}
+
+/* ---- waiting with a pawl_mutex */
+
+static int wait_for(pawl_cond *c, pawl_mutex *m, int clock, const struct timespec *deadline)
+{
+    pawl_sleeper w;
+    enqueue(c, &w, m);
+    pawl_mutex_unlock(m);
+    while (is_in_queue(c, &w)) {
+        int result = pawl_futex_wait(&w.state, WAITING, clock, deadline);
+        if (result == 0 || !withdraw(c, &w))
+            continue;
+        pawl_mutex_lock(m);
+        return result;
+    }
+    return pawl_mutex_wait(m, &w, CLOCK_MONOTONIC, NULL);
+}
+
+void pawl_cond_wait(pawl_cond *c, pawl_mutex *m)
+{
+    wait_for(c, m, CLOCK_MONOTONIC, NULL);
+}
+
+int pawl_cond_clockwait(pawl_cond *c, pawl_mutex *m, int clock, const struct timespec *deadline)
+{
+    int error = pawl_deadline_check(clock, deadline);
+    return error != 0 ? error : wait_for(c, m, clock, deadline);
+}

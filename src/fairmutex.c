@@ -1,0 +1,135 @@
+/* fairmutex.c - pawl_fairmutex when somebody waits */
+#include <pawl/fairmutex.h>
+#include "queue.h"
+#include "sleep.h"
+
+#include <pawl/thread.h>
+#include <pawl/wait.h>
+
+#include <errno.h>
+
+/* Nanoseconds a waiter spins before it sleeps. */
+#ifndef PAWL_FAIRMUTEX_SPIN
+#define PAWL_FAIRMUTEX_SPIN 4000u
+#endif
+
+enum { HELD = 1, QUEUED = 2, FLAGS = HELD | QUEUED };
+
+enum { ASLEEP, AWAKE, OWNER }; /* a waiter's state; all but ASLEEP need no waking */
+
+/* ---- the queue, under the bucket's lock */
+
+/* Moves those that have arrived to the end of the queue. The mutex is held, by whom does not matter. */
+static void collect(pawl_bucket *b, pawl_fairmutex *m)
+{
+    if ((atomic_load_explicit(&m->word, memory_order_relaxed) & ~(uint64_t)FLAGS) == 0)
+        return;
+    uint64_t arrivals = atomic_exchange_explicit(&m->word, HELD | QUEUED, memory_order_acquire); /* E */
+    pawl_sleeper *latest = (pawl_sleeper *)(arrivals & ~(uint64_t)FLAGS), *oldest = NULL;
+    while (latest != NULL) {
+        pawl_sleeper *before = latest->next;
+        latest->next = oldest;
+        oldest = latest;
+        latest = before;
+    }
+    while (oldest != NULL) {
+        pawl_sleeper *after = oldest->next;
+        pawl_queue_append(b, m, oldest);
+        oldest = after;
+    }
+}
+
+static void dequeue(pawl_bucket *b, pawl_fairmutex *m, pawl_sleeper *w)
+{
+    pawl_queue_remove(b, w);
+    if (pawl_queue_first(b, m) == NULL)
+        atomic_fetch_and_explicit(&m->word, ~(uint64_t)QUEUED, memory_order_relaxed);
+}
+
+/* ---- unlocking */
+
+void pawl_fairmutex_unlock_contended(pawl_fairmutex *m)
+{
+    pawl_bucket *b = pawl_bucket_lock(m);
+    collect(b, m);
+    pawl_sleeper *first = pawl_queue_first(b, m), *asleep = NULL;
+    while (first == NULL) { /* all of them have given up */
+        if (pawl_cas_release(&m->word, HELD, 0)) {
+            pawl_bucket_unlock(b);
+            return;
+        }
+        collect(b, m);
+        first = pawl_queue_first(b, m);
+    }
+    dequeue(b, m, first);
+    /* B: publishes the critical section */
+    if (atomic_exchange_explicit(&first->state, OWNER, memory_order_release) == ASLEEP)
+        asleep = first;
+    pawl_bucket_unlock(b);
+    if (asleep != NULL)
+        pawl_futex_wake(&asleep->state);
+}
+
+/* ---- waiting */
+
+/* True if the mutex was free and is ours, false if `w` is in line for it. */
+static bool arrive(pawl_fairmutex *m, pawl_sleeper *w)
+{
+    uint64_t seen = atomic_load_explicit(&m->word, memory_order_relaxed);
+    for (;;) {
+        uint64_t next = seen == 0 ? HELD : pawl_address(w) | (seen & FLAGS);
+        w->next = (pawl_sleeper *)(seen & ~(uint64_t)FLAGS);
+        /* A: if free, sees all the last owner wrote. E: if not, publishes what is in `w`. */
+        if (atomic_compare_exchange_weak_explicit(&m->word, &seen, next, memory_order_acq_rel,
+                                                  memory_order_relaxed))
+            return seen == 0;
+    }
+}
+
+static bool is_owner(const pawl_sleeper *w)
+{
+    return atomic_load_explicit(&w->state, memory_order_acquire) == OWNER; /* B: sees the critical section */
+}
+
+static bool spin(const pawl_sleeper *w)
+{
+    for (uint32_t left = pawl_pauses(PAWL_FAIRMUTEX_SPIN); left > 0; left--) {
+        if (is_owner(w))
+            return true;
+        pawl_pause();
+    }
+    return false;
+}
+
+/* False if it was handed the mutex just in time. */
+static bool leave(pawl_fairmutex *m, pawl_sleeper *w)
+{
+    pawl_bucket *b = pawl_bucket_lock(m);
+    bool late = is_owner(w);
+    if (!late) {
+        collect(b, m);
+        dequeue(b, m, w);
+    }
+    pawl_bucket_unlock(b);
+    return !late;
+}
+
+int pawl_fairmutex_lock_until(pawl_fairmutex *m, int clock, const struct timespec *deadline)
+{
+    int error = deadline != NULL ? pawl_deadline_check(clock, deadline) : 0;
+    if (error != 0)
+        return error;
+    pawl_sleeper w;
+    uint32_t awake = AWAKE;
+    atomic_store_explicit(&w.state, AWAKE, memory_order_relaxed);
+    if (arrive(m, &w) || spin(&w))
+        return 0;
+    atomic_compare_exchange_strong_explicit(&w.state, &awake, ASLEEP, memory_order_relaxed,
+                                            memory_order_relaxed);
+    while (!is_owner(&w)) {
+        error = pawl_futex_wait(&w.state, ASLEEP, clock, deadline);
+        if (error != 0 && leave(m, &w))
+            return error;
+    }
+    return 0;
+}

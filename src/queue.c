@@ -1,0 +1,128 @@
+/* queue.c - queues of waiters, found by what they wait for */
+#include "queue.h"
+#include "sleep.h"
+
+#include <pawl/mutex.h>
+#include <pawl/thread.h>
+#include <pawl/wait.h>
+
+static pawl_bucket buckets[1 << PAWL_MUTEX_BITS];
+
+/* ---- the lock of a bucket
+ *
+ * Held for a few instructions, so it is rarely found taken, and then mostly because its owner lost the CPU.
+ * Spinning would only keep that one from going on, and under real-time scheduling for ever. */
+
+enum { FREE, HELD, SLEPT_ON };
+
+#ifndef PAWL_BUCKET_LOOKS
+#define PAWL_BUCKET_LOOKS 20 /* before sleeping */
+#endif
+
+static bool take(pawl_bucket *b)
+{
+    uint32_t free = FREE;
+    return atomic_compare_exchange_strong_explicit(&b->lock, &free, HELD, memory_order_acquire,
+                                                   memory_order_relaxed); /* C */
+}
+
+static void take_slowly(pawl_bucket *b)
+{
+    for (int i = 0; i < PAWL_BUCKET_LOOKS; i++) {
+        pawl_pause();
+        if (atomic_load_explicit(&b->lock, memory_order_relaxed) == FREE && take(b))
+            return;
+    }
+    while (atomic_exchange_explicit(&b->lock, SLEPT_ON, memory_order_acquire) != FREE) /* C */
+        pawl_futex_wait(&b->lock, SLEPT_ON, 0, NULL);
+}
+
+void pawl_bucket_unlock(pawl_bucket *b)
+{
+    /* C: publishes the bucket, and what was done to objects under its lock */
+    if (PAWL_UNLIKELY(atomic_exchange_explicit(&b->lock, FREE, memory_order_release) == SLEPT_ON))
+        pawl_futex_wake(&b->lock);
+}
+
+pawl_bucket *pawl_bucket_lock(const volatile void *key)
+{
+    pawl_bucket *b = &buckets[pawl_mutex_slot(key)];
+    if (PAWL_UNLIKELY(!take(b)))
+        take_slowly(b);
+    return b;
+}
+
+/* ---- queues */
+
+static uint64_t key_of(const pawl_sleeper *w)
+{
+    return atomic_load_explicit(&w->key, memory_order_relaxed);
+}
+
+/* The place that holds the first waiter for this key, or the null at the end. */
+static pawl_sleeper **find(pawl_bucket *b, uint64_t key)
+{
+    pawl_sleeper **at = &b->queues;
+    while (*at != NULL && key_of(*at) != key)
+        at = &(*at)->other;
+    return at;
+}
+
+pawl_sleeper *pawl_queue_first(pawl_bucket *b, const volatile void *key)
+{
+    return *find(b, pawl_address(key));
+}
+
+void pawl_queue_append(pawl_bucket *b, const volatile void *key, pawl_sleeper *w)
+{
+    pawl_sleeper **at = find(b, pawl_address(key));
+    pawl_sleeper *first = *at;
+    atomic_store_explicit(&w->key, pawl_address(key), memory_order_relaxed);
+    w->next = NULL;
+    w->other = NULL;
+    w->dormant = false;
+    if (first == NULL) {
+        w->before = NULL;
+        w->last = w;
+        w->length = 1;
+        *at = w;
+        return;
+    }
+    w->before = first->last;
+    first->last->next = w;
+    first->last = w;
+    first->length++;
+}
+
+void pawl_queue_remove(pawl_bucket *b, pawl_sleeper *w)
+{
+    pawl_sleeper **at = find(b, key_of(w));
+    pawl_sleeper *first = *at, *next = w->next;
+    first->length--;
+    if (next != NULL)
+        next->before = w->before;
+    if (w != first) {
+        w->before->next = next;
+        if (next == NULL)
+            first->last = w->before;
+        return;
+    }
+    if (next == NULL) {
+        *at = w->other;
+        return;
+    }
+    next->last = w->last;
+    next->other = w->other;
+    next->length = w->length;
+    next->dormant = w->dormant;
+    *at = next;
+}
+
+pawl_sleeper *pawl_queue_detach(pawl_bucket *b, const volatile void *key)
+{
+    pawl_sleeper **at = find(b, pawl_address(key));
+    pawl_sleeper *first = *at;
+    if (first != NULL)
+        *at = first->other;
+    return first;
+}

@@ -1,0 +1,23 @@
+/* queue.h - queues of waiters, found by what they wait for
+ *
+ * A table of buckets, each with a lock and the queues of all objects that hash to it. An object needs no room
+ * for a queue, and whoever works on one touches the object only while a waiter is in its queue, which means
+ * that it still exists. Everything here is done with the bucket's lock held.
+ */
+#pragma once
+
+#include <pawl/sleeper.h>
+
+typedef struct pawl_bucket {
+    _Atomic(uint32_t) lock; /* 0 free, 1 held, 2 held and somebody may sleep */
+    pawl_sleeper *queues;   /* the first waiter of each queue                 */
+} PAWL_ALIGNED pawl_bucket;
+
+pawl_bucket *pawl_bucket_lock(const volatile void *key);
+void pawl_bucket_unlock(pawl_bucket *b);
+
+pawl_sleeper *pawl_queue_first(pawl_bucket *b, const volatile void *key);
+void pawl_queue_append(pawl_bucket *b, const volatile void *key, pawl_sleeper *w);
+void pawl_queue_remove(pawl_bucket *b, pawl_sleeper *w);
+/* Takes all of them out; they stay linked by `next`. */
+pawl_sleeper *pawl_queue_detach(pawl_bucket *b, const volatile void *key);

@@ -1,0 +1,176 @@
+/* cond.c - pawl_cond loses no signal and touches no dead memory */
+#include "cond_locks.h"
+
+#include <stdlib.h>
+
+/* ---- a bounded buffer: every item is taken once, and nobody sleeps with work to do */
+
+enum { ROOM = 4, MAKERS = 4, TAKERS = 4 };
+
+static struct {
+    pawl_cond not_full, not_empty;
+    size_t item[ROOM], in, out, count;
+    uint64_t taken;
+    size_t left;
+} buffer;
+
+static void make(pawl_mcs_ctx *c, size_t item)
+{
+    while (buffer.count == ROOM)
+        wait_until(&buffer.not_full, c, NULL);
+    buffer.item[buffer.in++ % ROOM] = item;
+    buffer.count++;
+}
+
+static bool take(pawl_mcs_ctx *c)
+{
+    while (buffer.count == 0 && buffer.left > 0)
+        wait_until(&buffer.not_empty, c, NULL);
+    if (buffer.left == 0)
+        return false;
+    buffer.taken += buffer.item[buffer.out++ % ROOM];
+    buffer.count--;
+    if (--buffer.left == 0)
+        pawl_cond_broadcast(&buffer.not_empty);
+    return true;
+}
+
+static void produce_or_consume(int me, void *arg)
+{
+    pawl_mcs_ctx c = {0};
+    bool more = true;
+    for (size_t i = *(size_t *)arg; more && i > 0; i -= me < MAKERS) {
+        lock(&c);
+        if (me < MAKERS)
+            make(&c, i);
+        else
+            more = take(&c);
+        bool early = i % 2 == 0; /* signal with the lock held, and without */
+        if (early)
+            pawl_cond_signal(me < MAKERS ? &buffer.not_empty : &buffer.not_full);
+        unlock(&c);
+        if (!early)
+            pawl_cond_signal(me < MAKERS ? &buffer.not_empty : &buffer.not_full);
+    }
+}
+
+static void no_signal_is_lost(const lock_info *unused)
+{
+    (void)unused;
+    size_t each = scaled(5000);
+    for (use = 0; use < LOCKS; use++) {
+        memset(&buffer, 0, sizeof buffer);
+        buffer.left = MAKERS * each;
+        team_run(MAKERS + TAKERS, produce_or_consume, &each);
+        CHECK(buffer.taken == MAKERS * (uint64_t)each * (each + 1) / 2,
+              "lock %d: not every item was taken once", use);
+    }
+}
+WITHOUT_MEMBARRIER(no_signal_is_lost)
+
+/* ---- a barrier: all of them, again and again */
+
+static struct {
+    pawl_cond all_here;
+    int here, generation, size;
+} gate;
+
+static void pass_gate(int me, void *arg)
+{
+    pawl_mcs_ctx c = {0};
+    uint64_t random = (uint64_t)me + 1;
+    for (size_t i = *(size_t *)arg; i > 0; i--) {
+        lock(&c);
+        int mine = gate.generation;
+        if (++gate.here == gate.size) {
+            gate.here = 0;
+            gate.generation++;
+            pawl_cond_broadcast(&gate.all_here);
+        }
+        while (gate.generation == mine) { /* some with deadlines, which come or not */
+            struct timespec soon = in_ns(CLOCK_MONOTONIC, (int64_t)draw_below(&random, 200000));
+            wait_until(&gate.all_here, &c, me % 2 == 0 ? NULL : &soon);
+        }
+        CHECK(gate.generation == mine + 1, "the gate opened twice");
+        unlock(&c);
+    }
+}
+
+static void broadcast_reaches_everybody(const lock_info *unused)
+{
+    (void)unused;
+    for (use = 0; use < LOCKS; use++)
+        for (int threads = 2; threads <= 8; threads += 3) {
+            size_t rounds = scaled(500);
+            memset(&gate, 0, sizeof gate);
+            gate.size = threads;
+            team_run(threads, pass_gate, &rounds);
+            CHECK(atomic_load(&gate.all_here.waiters) == 0, "somebody is still counted");
+        }
+}
+WITHOUT_MEMBARRIER(broadcast_reaches_everybody)
+
+/* ---- prompt destruction */
+
+enum { POISON = 0xDB, WAITERS = 3 };
+
+static struct {
+    pawl_cond *cond;
+    int waiting, generation;
+} doomed;
+
+static void wait_for_the_end(int me, void *arg)
+{
+    pawl_mcs_ctx c = {0};
+    for (size_t i = *(size_t *)arg; i > 0; i--) {
+        lock(&c);
+        int mine = doomed.generation;
+        if (me < WAITERS) {
+            doomed.waiting++;
+            struct timespec soon = in_ns(CLOCK_MONOTONIC, 100000);
+            while (doomed.generation == mine)
+                wait_until(doomed.cond, &c, me == 0 ? &soon : NULL);
+            unlock(&c);
+            continue;
+        }
+        while (doomed.waiting < WAITERS) {
+            unlock(&c);
+            sched_yield();
+            lock(&c);
+        }
+        pawl_cond *cond = doomed.cond;
+        doomed.waiting = 0;
+        doomed.generation++;
+        doomed.cond = calloc(1, sizeof *cond);
+        pawl_cond_broadcast(cond);
+        memset(cond, POISON, sizeof *cond);
+        unlock(&c);
+        if (i % 4 == 0)
+            rest(50000);
+        for (size_t k = 0; k < sizeof *cond; k++)
+            CHECK(((unsigned char *)cond)[k] == POISON, "byte %zu of a dead condition variable was written",
+                  k);
+        free(cond);
+    }
+}
+
+static void may_be_freed_after_broadcast(const lock_info *unused)
+{
+    (void)unused;
+    for (use = 0; use < LOCKS; use++) {
+        size_t rounds = scaled(500);
+        memset(&doomed, 0, sizeof doomed);
+        doomed.cond = calloc(1, sizeof *doomed.cond);
+        team_run(WAITERS + 1, wait_for_the_end, &rounds);
+        free(doomed.cond);
+    }
+}
+WITHOUT_MEMBARRIER(may_be_freed_after_broadcast)
+
+static const promise promises[] = {
+    BOTH("cond", no_signal_is_lost),
+    BOTH("cond", broadcast_reaches_everybody),
+    BOTH("cond", may_be_freed_after_broadcast),
+};
+
+HARNESS_MAIN(promises)
