@@ -26,7 +26,7 @@ static const struct {
      "putting back what it took itself; arrival, the same code, needs it"},
     {"mcs", "nodes.c<nodes.c", "store", "release", "the lock of a pool that nobody else uses any more"},
     {"mcs", "park.c<park.c", "rmw", "acquire", "for a waiter that sleeps while the process starts"},
-    {"mcs", "thread.c", "load", "acquire", "Overlap's, whose own run needs it"},
+    {"mcs", "thread.c", "load", "acquire", "Overlap's mailbox, which mcs never fills"},
     {NULL, NULL, NULL, NULL, NULL},
 };
 

@@ -92,15 +92,15 @@ section_mutate() {
 }
 
 section_clang() {
-    CC=clang CXX=clang++ build_and_test build-clang 0.1
+    CC=clang CXX=clang++ build_and_test build-clang 0.03
 }
 
 section_tsan() {
-    build_and_test build-tsan 0.1 -Dtools=false -Db_sanitize=thread -Db_lundef=false
+    build_and_test build-tsan 0.04 -Dtools=false -Db_sanitize=thread -Db_lundef=false
 }
 
 section_asan() {
-    build_and_test build-asan 0.1 -Dtools=false -Db_sanitize=address,undefined -Db_lundef=false
+    build_and_test build-asan 0.04 -Dtools=false -Db_sanitize=address,undefined -Db_lundef=false
 }
 
 section_aarch64() {
