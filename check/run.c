@@ -268,6 +268,7 @@ bool check_replay(const lock_info *lock, const char *text, FILE *trace, check_ou
     limits.replay = execution;
     lab_explore(&program, &limits, &result);
     add_result(out, &result);
-    lab_print_trace(trace, &result);
+    if (result.verdict != LAB_OK)
+        lab_print_trace(trace, &result);
     return true;
 }
