@@ -33,7 +33,8 @@ def check_table_has_a_line_per_lock_and_a_summary():
 @test
 def check_gives_the_same_executions_for_the_same_seed():
     def executions():
-        report = json.loads(output("check", "--quick", "--lock", "clh", "--scenario", "contend", "--json"))
+        report = json.loads(output("check", "--quick", "--exhaustive", "--lock", "clh", "--scenario", "contend",
+                                   "--json"))
         return [c["executions"] for l in report["locks"] for c in l["cases"] if c["exhaustive"]]
 
     first = executions()
