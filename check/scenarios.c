@@ -141,6 +141,16 @@ static void trylock(int id)
         try_visit(id, 0); /* with what the first visit has left behind */
 }
 
+/* The first thread is followed by the second, takes the lock again by trylock with what that hand-over left behind,
+ * and is followed once more. */
+static void retry(int id)
+{
+    begin_thread(id, true);
+    visit(id, 0);
+    if (id > 0 || !try_visit(id, 0))
+        visit(id, 0);
+}
+
 static bool has_trylock(const lock_info *lock)
 {
     return lock->trylock != NULL;
@@ -233,6 +243,8 @@ const scenario check_scenarios[] = {
     {"alternate", "threads go from one lock to another", 3, 1, alternate, NULL, NULL, false, false, 0},
     {"trylock", "lock and trylock, mixed", 3, 2, trylock, trylock_alone_succeeds, has_trylock, false, false,
      0},
+    {"retry", "trylock between two hand-overs", 2, 2, retry, trylock_alone_succeeds, has_trylock, false,
+     false, 0},
     {"exit", "threads end and their memory is used again", 3, 2, thread_exit, nodes_are_back, NULL, true,
      false, 0},
     {"destroy", "the last owner destroys the lock", 3, 1, destroy, NULL, promises_prompt_destruction, true,

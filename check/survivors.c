@@ -24,8 +24,6 @@ static const struct {
     {"hapax_vw2", "hapax_vw2.h<hapax_vw2.h", "cas", "acquire", "C11 wants success no weaker than failure"},
     {"hemlock_chain", "hemlock_chain.h<hemlock_chain.h<hemlock_chain.h", "cas", "release",
      "putting back what it took itself; arrival, the same code, needs it"},
-    {"mcs", "atomic.h<mcs.h<locks.def", "cas", "acq_rel",
-     "trylock's release: not reached by these scenarios, see the docs"},
     {"mcs", "nodes.c<nodes.c", "store", "release", "the lock of a pool that nobody else uses any more"},
     {"mcs", "park.c<park.c", "rmw", "acquire", "for a waiter that sleeps while the process starts"},
     {"mcs", "thread.c", "load", "acquire", "Overlap's mailbox, which mcs never fills"},

@@ -6,7 +6,7 @@ import pathlib
 
 from harness import check, output, pawl, refused, test
 
-SCENARIOS = {"contend", "two-locks", "alternate", "trylock", "exit", "destroy", "hand-off", "crowd"}
+SCENARIOS = {"contend", "two-locks", "alternate", "trylock", "retry", "exit", "destroy", "hand-off", "crowd"}
 
 
 @test
