@@ -76,6 +76,7 @@ awk -v compare=$compare '
     /^#/ { next }
     FILENAME == ARGV[1] { was[$1] = $2; limit[$1] = $3; next }
     {
+        locks++
         if ($1 in limit && limit[$1] != "" && int($2) > limit[$1]) {
             grown = grown "count: FAILED: " $1 ": " $2 " instructions, and " limit[$1] " is the limit\n"
         } else if (compare == "yes" && !($1 in was)) {
@@ -90,6 +91,7 @@ awk -v compare=$compare '
     END {
         if (shrunk != "")
             printf "%scount: keep that with scripts/count.sh BUILD_DIR --update\n", shrunk
-        printf "%s", grown
-        exit grown != ""
+        failed = gsub(/\n/, "&", grown)
+        printf "%s%d passed, %d failed\n", grown, locks - failed, failed
+        exit failed != 0
     }' "$table" "$work/now"
