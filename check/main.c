@@ -197,13 +197,21 @@ static error_t parse(int key, char *argument, struct argp_state *state)
 
 static const struct argp argp = {options, parse, NULL, doc, common_options, NULL, NULL};
 
-/* Shares the budget out: so many explorations, so many at a time. */
-static void spend_budget(request *r)
+static int count_cases(const request *r)
 {
     int cases = 0;
     for (int i = 0; i < r->count; i++)
         cases += check_cases(r->subjects[i].lock, &r->options, NULL, 0);
-    double each = (double)r->budget * 1e-9 * r->jobs / (cases > 0 ? cases : 1);
+    if (cases == 0)
+        fail("--scenario '%s': does not concern %s", r->options.scenario,
+             r->count == 1 ? r->subjects[0].name : "any of these locks");
+    return cases;
+}
+
+/* Shares the budget out: so many explorations, so many at a time. */
+static void spend_budget(request *r, int cases)
+{
+    double each = (double)r->budget * 1e-9 * r->jobs / cases;
     r->options.profile.seconds = each * 2 / 3;
     r->options.profile.sample_seconds = each / 3;
 }
@@ -244,8 +252,9 @@ int main(int argc, char **argv)
         return replay(&r);
     if (r.count == 0)
         add_all(&r);
+    int cases = count_cases(&r);
     if (r.budget != 0)
-        spend_budget(&r);
+        spend_budget(&r, cases);
     output_check(r.output);
 
     output o;

@@ -101,3 +101,10 @@ def check_help_names_every_option():
     for option in ["--all", "--lock", "--quick", "--threads", "--iterations", "--locks", "--slots", "--seed",
                    "--exhaustive", "--budget", "--replay", "--mutate", "--json"]:
         check(option in text, option)
+
+
+@test
+def a_scenario_that_concerns_nobody_is_no_success():
+    refused(["check", "--lock", "semaphore", "--scenario", "retry"], "does not concern semaphore")
+    lines = output("check", "--quick", "--lock", "semaphore,tts", "--scenario", "retry").splitlines()
+    check(lines[1].endswith("not concerned") and lines[2].endswith("ok"), str(lines))
