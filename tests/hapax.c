@@ -139,6 +139,11 @@ static void exhaustion_aborts_with_one_line(const lock_info *none)
     CHECK(waitpid(child, &status, 0) == child, "the child is lost");
     CHECK(WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT, "status %#x, not SIGABRT", status);
     CHECK(*issued == BLOCK, "%d hapaxes of the last block were issued", *issued);
+    text[n > 0 ? n : 0] = '\0';
+    char *emulator =
+        strstr(text, "\nqemu: "); /* has its own word to say of an abort, sometimes before we read */
+    if (emulator != NULL)
+        n = emulator + 1 - text;
     CHECK(n > 1 && text[n - 1] == '\n' && memchr(text, '\n', (size_t)n - 1) == NULL,
           "not one line on stderr");
     CHECK(strncmp(text, "pawl: ", 6) == 0, "the line does not say who speaks");
