@@ -1,0 +1,101 @@
+/* stats_json.c - the report for programs */
+#include "stats_name.h"
+#include "stats_report.h"
+
+#include <errno.h>
+#include <unistd.h>
+
+static void json_string(stats_file *f, const char *text)
+{
+    stats_file_print(f, "\"");
+    for (; *text != '\0'; text++) {
+        unsigned char c = (unsigned char)*text;
+        if (c < 0x20 || c == '"' || c == '\\' ||
+            c >= 0x7f) /* a name in no encoding in particular: as Latin-1 */
+            stats_file_print(f, "\\u%04x", c);
+        else
+            stats_file_print(f, "%c", c);
+    }
+    stats_file_print(f, "\"");
+}
+
+static void json_times(stats_file *f, const char *indent, const char *name, const stats_times *t)
+{
+    stats_file_print(f,
+                     ",\n%s\"%s\": {\"count\": %ju, \"total_ns\": %ju, \"worst_ns\": %ju, \"histogram\": [",
+                     indent, name, (uintmax_t)stats_get(&t->count), (uintmax_t)stats_get(&t->total_ns),
+                     (uintmax_t)stats_get(&t->worst_ns));
+    const char *comma = "";
+    for (int b = 0; b < STATS_BUCKETS; b++) {
+        uint64_t count = stats_get(&t->buckets[b]);
+        if (count == 0)
+            continue;
+        uint64_t from = b > 0 ? UINT64_C(1) << b : 0;
+        stats_file_print(f, "%s{\"from_ns\": %ju, ", comma, (uintmax_t)from);
+        if (b < STATS_BUCKETS - 1)
+            stats_file_print(f, "\"below_ns\": %ju, ", (uintmax_t)(UINT64_C(2) << b));
+        stats_file_print(f, "\"count\": %ju}", (uintmax_t)count);
+        comma = ", ";
+    }
+    stats_file_print(f, "]}");
+}
+
+static void json_row(stats_file *f, const char *indent, const stats_row *row)
+{
+    uint64_t acquisitions = stats_get(&row->acquisitions), contended = stats_get(&row->wait.count);
+    stats_file_print(f, "%s\"acquisitions\": %ju,\n%s\"contended\": %ju,\n%s\"contended_share\": %.6f",
+                     indent, (uintmax_t)acquisitions, indent, (uintmax_t)contended, indent,
+                     stats_share(contended, acquisitions));
+    json_times(f, indent, "wait", &row->wait);
+    json_times(f, indent, "hold", &row->hold);
+}
+
+static void json_address(stats_file *f, const char *indent, const char *what, uintptr_t address,
+                         uintptr_t seek)
+{
+    stats_name name = stats_name_of(seek);
+    stats_file_print(f, "%s\"%s\": {\"address\": \"0x%jx\"", indent, what, (uintmax_t)address);
+    if (name.module != NULL) {
+        stats_file_print(f, ", \"module\": ");
+        json_string(f, name.module);
+        stats_file_print(f, ", \"offset\": \"0x%jx\"", (uintmax_t)name.offset);
+    }
+    if (name.symbol != NULL) {
+        stats_file_print(f, ", \"symbol\": ");
+        json_string(f, name.symbol);
+    }
+    stats_file_print(f, "}");
+}
+
+static void json_lock(stats_file *f, const stats_row *row)
+{
+    stats_file_print(f, "    {\n");
+    json_address(f, "      ", "lock", row->lock, row->lock);
+    stats_file_print(f, ",\n");
+    json_row(f, "      ", row);
+    const stats_site *site = stats_worst_site(row);
+    if (site != NULL) {
+        stats_file_print(f, ",\n");
+        json_address(f, "      ", "call_site", site->address, site->address - 1);
+        stats_file_print(f, ",\n      \"call_site_waits\": %ju,\n      \"call_site_waited_ns\": %ju",
+                         (uintmax_t)stats_get(&site->waits), (uintmax_t)stats_get(&site->waited_ns));
+    }
+    stats_file_print(f, "\n    }");
+}
+
+void stats_write_json(stats_file *f, const stats_summary *s)
+{
+    stats_file_print(f, "{\n  \"format\": 1,\n  \"lock\": ");
+    json_string(f, stats_lock_name());
+    stats_file_print(f, ",\n  \"process\": %d,\n  \"program\": ", (int)getpid());
+    json_string(f, program_invocation_name);
+    stats_file_print(f, ",\n  \"locks\": %ju,\n  \"acquisitions_beyond_the_table\": %ju,\n",
+                     (uintmax_t)s->locks, (uintmax_t)stats_get(&stats_rows->beyond.acquisitions));
+    json_row(f, "  ", &s->all);
+    stats_file_print(f, ",\n  \"most_contended\": [");
+    for (int i = 0; i < s->listed_count; i++) {
+        stats_file_print(f, "%s\n", i > 0 ? "," : "");
+        json_lock(f, s->listed[i]);
+    }
+    stats_file_print(f, "%s]\n}\n", s->listed_count > 0 ? "\n  " : "");
+}

@@ -1,0 +1,112 @@
+/* stats_start.c - decides at the start of the program whether to collect, and writes the report at its end
+ *
+ * PAWL_STATS        the file for the JSON; the table goes to the same name with .txt
+ * PAWL_STATS_MAIN   the process that gets exactly these names; all others append their process id. Set by `pawl run`
+ * PAWL_STATS_TABLE  "-": the table goes to standard error. Set by `pawl run --stats`
+ *
+ * Nothing is written by a process that ends through _exit(), exec or a signal.
+ */
+#include "stats.h"
+#include "stats_report.h"
+#include "stats_table.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+static struct {
+    char path[PATH_MAX];
+    pid_t started, main; /* main: 0 if nobody said */
+    struct timespec when;
+    bool to_stderr;
+    struct stat error_output; /* what descriptor 2 was */
+} request;
+
+/* Not getenv(): a shell may define its own, and not be ready for it. */
+static const char *variable(const char *name)
+{
+    size_t length = strlen(name);
+    for (char **e = environ; e != NULL && *e != NULL; e++)
+        if (strncmp(*e, name, length) == 0 && (*e)[length] == '=')
+            return *e + length + 1;
+    return NULL;
+}
+
+/* The program may change its folder before it ends. */
+static bool make_absolute(const char *path)
+{
+    size_t used = 0;
+    if (path[0] != '/') {
+        if (getcwd(request.path, sizeof request.path - 1) == NULL)
+            return false;
+        used = strlen(request.path);
+        request.path[used++] = '/';
+    }
+    size_t length = strlen(path);
+    if (used + length >= sizeof request.path - sizeof ".4194304.txt.4194304~")
+        return false;
+    memcpy(request.path + used, path, length + 1);
+    return true;
+}
+
+/* Whether another process of this run has written the file already. */
+static bool taken(void)
+{
+    struct stat there;
+    if (stat(request.path, &there) != 0 || !S_ISREG(there.st_mode))
+        return false;
+    return there.st_mtim.tv_sec > request.when.tv_sec ||
+           (there.st_mtim.tv_sec == request.when.tv_sec && there.st_mtim.tv_nsec >= request.when.tv_nsec);
+}
+
+static void write_report(void)
+{
+    static atomic_flag begun = ATOMIC_FLAG_INIT;
+    if (!stats_on || atomic_flag_test_and_set(&begun))
+        return;
+    int before = errno;
+    stats_on = false;
+    pid_t self = getpid();
+    bool ours = self == (request.main != 0 ? request.main : request.started);
+    if (!ours || (request.main == 0 && taken()))
+        snprintf(request.path + strlen(request.path), sizeof ".4194304", ".%d", (int)self);
+    struct stat now;
+    bool error_output = fstat(STDERR_FILENO, &now) == 0 && now.st_dev == request.error_output.st_dev &&
+                        now.st_ino == request.error_output.st_ino;
+    stats_report(request.path, request.to_stderr, error_output, ours);
+    errno = before;
+}
+
+__attribute__((constructor)) static void start(void)
+{
+    const char *path = variable("PAWL_STATS");
+    if (path == NULL || path[0] == '\0' || !make_absolute(path))
+        return;
+    const char *main_process = variable("PAWL_STATS_MAIN"), *table = variable("PAWL_STATS_TABLE");
+    request.main = main_process != NULL ? (pid_t)strtol(main_process, NULL, 10) : 0;
+    request.to_stderr = table != NULL && strcmp(table, "-") == 0;
+    request.started = getpid();
+    /* The clock of file times. */
+    clock_gettime(CLOCK_REALTIME_COARSE, &request.when);
+    if (fstat(STDERR_FILENO, &request.error_output) != 0)
+        request.error_output.st_ino = 0;
+    void *table_memory = mmap(NULL, sizeof(stats_table), PROT_READ | PROT_WRITE,
+                              MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (table_memory == MAP_FAILED)
+        return;
+    madvise(table_memory, sizeof(stats_table), MADV_WIPEONFORK);
+    stats_rows = table_memory;
+    stats_on = true;
+    at_quick_exit(write_report);
+}
+
+__attribute__((destructor)) static void finish(void)
+{
+    write_report();
+}
