@@ -9,7 +9,7 @@
 bool stats_on;
 stats_table *stats_rows;
 
-uint64_t stats_clock(void)
+static uint64_t now_ns(void)
 {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
@@ -116,7 +116,7 @@ void stats_acquired(const void *lock, const void *call_site, uint64_t waited_ns)
         record(&row->wait, waited_ns);
         waited_at(row, call_site, waited_ns);
     }
-    set(&row->since, stats_clock()); /* last, so that none of this counts as holding */
+    set(&row->since, now_ns()); /* last, so that none of this counts as holding */
 }
 
 void stats_released(const void *lock)
@@ -127,6 +127,6 @@ void stats_released(const void *lock)
     uint64_t since = stats_get(&row->since);
     if (since == 0) /* acquired before there was a table, or before the fork */
         return;
-    record(&row->hold, stats_clock() - since);
+    record(&row->hold, now_ns() - since);
     set(&row->since, 0);
 }

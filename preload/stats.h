@@ -9,8 +9,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Set before the program starts, cleared when the report is written. Ask before every hook. */
+/* Set by a constructor at the latest, and never cleared: a lock may be released whose acquisition was not told. Ask
+ * before every hook. */
 extern bool stats_on;
+
+/* Switches the fast paths off, which ask nothing; called once, when `stats_on` is set. */
+void stats_begin(void);
 
 /* The caller has just become the owner of the lock (not: entered a recursive one again) after waiting for so many
  * nanoseconds; 0 says that it did not have to wait. The call site is the return address of the pthread function. */
@@ -18,6 +22,3 @@ void stats_acquired(const void *lock, const void *call_site, uint64_t waited_ns)
 
 /* The caller still owns the lock and is about to let it go, for good or in a wait on a condition variable. */
 void stats_released(const void *lock);
-
-/* Nanoseconds of the clock that `waited_ns` is measured with. */
-uint64_t stats_clock(void);

@@ -71,7 +71,6 @@ static void write_report(void)
     if (!stats_on || atomic_flag_test_and_set(&begun))
         return;
     int before = errno;
-    stats_on = false;
     pid_t self = getpid();
     bool ours = self == (request.main != 0 ? request.main : request.started);
     if (!ours || (request.main == 0 && taken()))
@@ -103,6 +102,7 @@ __attribute__((constructor)) static void start(void)
     madvise(table_memory, sizeof(stats_table), MADV_WIPEONFORK);
     stats_rows = table_memory;
     stats_on = true;
+    stats_begin();
     at_quick_exit(write_report);
 }
 
