@@ -8,7 +8,7 @@ cd "$(dirname "$0")/.."
 
 sections=(native headers cli count lab mutants check clang tsan asan aarch64 riscv64)
 soak_sections=(native tsan asan deep_check mutate)
-scale=1 # of the native tests; the other sections take a fraction of it
+scale=1 # of the tests; every section takes a fraction of it
 
 # configure DIRECTORY OPTION... - a fresh configuration, or the same again
 configure() {
@@ -36,7 +36,7 @@ build_and_test() {
 }
 
 section_native() {
-    build_and_test build-check 1
+    build_and_test build-check 0.5
 }
 
 section_headers() {
@@ -146,7 +146,7 @@ run() {
 
 if [ "${1-}" = soak ]; then
     shift
-    scale=20
+    scale=40
     sections=("${soak_sections[@]}")
 fi
 [ $# = 0 ] || sections=("$@")
