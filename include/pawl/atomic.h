@@ -53,6 +53,14 @@ typedef _Atomic(uint64_t) pawl_word;
 #define PAWL_SECTOR  128
 #define PAWL_ALIGNED __attribute__((aligned(PAWL_SECTOR)))
 
+/* Four bytes in a lock that are not the lock's: glibc's fields, when the lock lives in a pthread_mutex_t (preload/).
+ * Anywhere else there are none. */
+#ifdef PAWL_IN_PTHREAD_MUTEX
+#define PAWL_HOLE(name) uint32_t name;
+#else
+#define PAWL_HOLE(name)
+#endif
+
 #define PAWL_LIKELY(x)   __builtin_expect(!!(x), 1)
 #define PAWL_UNLIKELY(x) __builtin_expect(!!(x), 0)
 

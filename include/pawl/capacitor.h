@@ -14,7 +14,7 @@
  *
  *   ticket            arrivals so far
  *   grant + B         how many of them may compete
- *   departed          how many have left; grant + B of them: the platoon is complete
+ *   departed          how many have left, modulo 2^16; grant + B of them: the platoon is complete
  *
  * PAWL_CAPACITOR(name, inner, B) makes a lock pawl_<name> of the registered lock <inner>, and
  * PAWL_CAPACITOR_TRYLOCK(name, inner, B) adds a trylock where the inner lock has one.
@@ -31,8 +31,11 @@
 #define PAWL_CAPACITOR(name, inner_lock, B)                                                                  \
     typedef struct pawl_##name {                                                                             \
         pawl_##inner_lock inner;                                                                             \
+        PAWL_HOLE(pthread_owner)                                                                             \
+        uint16_t departed; /* the owner's */                                                                 \
+        PAWL_HOLE(pthread_kind)                                                                              \
+        PAWL_HOLE(pthread_meta)                                                                              \
         pawl_semaphore door;                                                                                 \
-        uint64_t departed; /* the owner's */                                                                 \
     } pawl_##name;                                                                                           \
                                                                                                              \
     typedef pawl_##inner_lock##_ctx pawl_##name##_ctx;                                                       \
@@ -63,8 +66,9 @@
     }
 
 /* By the owner of the inner lock: one more has left, and if it was the platoon's last, the next may come. */
-static inline void pawl_capacitor_depart(pawl_semaphore *door, uint64_t *departed, uint32_t platoon)
+static inline void pawl_capacitor_depart(pawl_semaphore *door, uint16_t *departed, uint32_t platoon)
 {
-    if (PAWL_UNLIKELY(++*departed == atomic_load_explicit(&door->grant, memory_order_relaxed) + platoon))
+    uint64_t grant = atomic_load_explicit(&door->grant, memory_order_relaxed);
+    if (PAWL_UNLIKELY(++*departed == (uint16_t)(grant + platoon)))
         pawl_semaphore_post_n(door, platoon);
 }

@@ -48,7 +48,7 @@ static inline bool pawl_capacitor_plain_trylock(pawl_capacitor_plain *l, pawl_ca
 static inline void pawl_capacitor_plain_unlock(pawl_capacitor_plain *l, pawl_capacitor_plain_ctx *c)
 {
     uint64_t grant = atomic_load_explicit(&l->door.grant, memory_order_relaxed);
-    if (PAWL_UNLIKELY(++l->departed == grant + PAWL_PLATOON))
+    if (PAWL_UNLIKELY(++l->departed == (uint16_t)(grant + PAWL_PLATOON)))
         pawl_post(&l->door.grant, grant + PAWL_PLATOON); /* P */
     pawl_tts_unlock(&l->inner, c);
 }
@@ -113,7 +113,7 @@ static inline bool pawl_capacitor_contended_trylock(pawl_capacitor_contended *l,
     if (!pawl_tts_trylock(&l->inner, &none))
         return false;
     c->skipped = true;
-    if (PAWL_LIKELY(atomic_load_explicit(&l->door.ticket, memory_order_relaxed) == l->departed))
+    if (PAWL_LIKELY((uint16_t)atomic_load_explicit(&l->door.ticket, memory_order_relaxed) == l->departed))
         return true;
     pawl_tts_unlock(&l->inner, &none);
     return false;

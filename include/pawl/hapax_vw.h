@@ -28,6 +28,7 @@ typedef struct pawl_hapax_vw {
 
 typedef struct pawl_hapax_vw_ctx {
     uint64_t hapax;
+    PAWL_HOLE(pthread_owner)
     bool waited; /* then somebody probably waits for us, too */
 } pawl_hapax_vw_ctx;
 

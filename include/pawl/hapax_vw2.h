@@ -27,6 +27,7 @@ typedef struct pawl_hapax_vw2 {
 
 typedef struct pawl_hapax_vw2_ctx {
     uint64_t hapax;
+    PAWL_HOLE(pthread_owner)
     bool waited; /* then somebody probably waits for us, too */
 } pawl_hapax_vw2_ctx;
 

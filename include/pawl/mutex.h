@@ -40,11 +40,14 @@
 typedef struct pawl_mutex {
     _Atomic(uint32_t) held;
     _Atomic(uint32_t) queue;
+    PAWL_HOLE(pthread_owner)
     uint32_t passed; /* releases in this round while somebody waited; the owner's, like all that follows */
-    uint32_t look;   /* `passed` at which to look at the clock again                                     */
-    uint32_t since;  /* the time of the last hand-over, in units of 1024 ns                              */
-    uint16_t share;  /* how long after that the next one is due                                          */
-    uint16_t step;   /* releases between the last two looks                                              */
+    PAWL_HOLE(pthread_kind)
+    PAWL_HOLE(pthread_meta)
+    uint32_t look;  /* `passed` at which to look at the clock again                                     */
+    uint32_t since; /* the time of the last hand-over, in units of 1024 ns                              */
+    uint16_t share; /* how long after that the next one is due                                          */
+    uint16_t step;  /* releases between the last two looks                                              */
 } pawl_mutex;
 
 #define PAWL_MUTEX_INIT                                                                                      \
