@@ -1,5 +1,5 @@
 /* cond.c - pawl_cond: waiting and signalling */
-#include <pawl/cond.h>
+#include "cond.h"
 #include "mutex.h"
 #include "queue.h"
 #include "sleep.h"
@@ -8,13 +8,7 @@
 
 #include <errno.h>
 
-/* A waiter's state, unless it waits for a pawl_mutex: then it is PAWL_ASLEEP, and what follows is between the
- * mutex and the waiter. */
-enum {
-    WAITING, /* not signalled                                                  */
-    CALLED,  /* by a broadcast: the one before it will tell it to go           */
-    GO,
-};
+enum { WAITING = PAWL_COND_WAITING, CALLED = PAWL_COND_CALLED, GO = PAWL_COND_GO };
 
 _Static_assert((int)WAITING == (int)PAWL_ASLEEP, "a thread that waits for a signal sleeps");
 
@@ -27,7 +21,7 @@ static void count(pawl_bucket *b, pawl_cond *c)
     atomic_store_explicit(&c->waiters, first != NULL ? first->length : 0, memory_order_release); /* G */
 }
 
-static void enqueue(pawl_cond *c, pawl_sleeper *w, void *mutex)
+void pawl_cond_enqueue(pawl_cond *c, pawl_sleeper *w, pawl_mutex *mutex)
 {
     atomic_store_explicit(&w->state, WAITING, memory_order_relaxed);
     w->mutex = mutex;
@@ -39,16 +33,16 @@ static void enqueue(pawl_cond *c, pawl_sleeper *w, void *mutex)
 
 /* Its key says which queue it is in. It is none once it was signalled, and then the condition variable may be
  * gone, but the bucket is not. */
-static bool is_in_queue(const pawl_cond *c, const pawl_sleeper *w)
+bool pawl_cond_is_in_queue(const pawl_cond *c, const pawl_sleeper *w)
 {
     return atomic_load_explicit(&w->key, memory_order_relaxed) == pawl_address(c);
 }
 
 /* The time has come. False if it was signalled just before. */
-static bool withdraw(pawl_cond *c, pawl_sleeper *w)
+bool pawl_cond_withdraw(pawl_cond *c, pawl_sleeper *w)
 {
     pawl_bucket *b = pawl_bucket_lock(c);
-    bool waited = is_in_queue(c, w);
+    bool waited = pawl_cond_is_in_queue(c, w);
     if (waited) {
         pawl_queue_remove(b, w);
         count(b, c);
@@ -130,7 +124,7 @@ int pawl_cond_enter(pawl_cond *c, pawl_sleeper *w, int clock, const struct times
 {
     int error = deadline != NULL ? pawl_deadline_check(clock, deadline) : 0;
     if (error == 0)
-        enqueue(c, w, NULL);
+        pawl_cond_enqueue(c, w, NULL);
     return error;
 }
 
@@ -139,7 +133,7 @@ int pawl_cond_sleep(pawl_cond *c, pawl_sleeper *w, int clock, const struct times
     uint32_t state;
     while ((state = atomic_load_explicit(&w->state, memory_order_acquire)) != GO) { /* F */
         int result = pawl_futex_wait(&w->state, state, clock, state == WAITING ? deadline : NULL);
-        if (result != 0 && withdraw(c, w))
+        if (result != 0 && pawl_cond_withdraw(c, w))
             return result;
     }
     return 0;
@@ -198,11 +192,11 @@ void pawl_cond_wait_fair(pawl_cond *c, pawl_fairmutex *m)
 static int wait_for(pawl_cond *c, pawl_mutex *m, int clock, const struct timespec *deadline)
 {
     pawl_sleeper w;
-    enqueue(c, &w, m);
+    pawl_cond_enqueue(c, &w, m);
     pawl_mutex_unlock(m);
-    while (is_in_queue(c, &w)) {
+    while (pawl_cond_is_in_queue(c, &w)) {
         int result = pawl_futex_wait(&w.state, WAITING, clock, deadline);
-        if (result == 0 || !withdraw(c, &w))
+        if (result == 0 || !pawl_cond_withdraw(c, &w))
             continue;
         pawl_mutex_lock(m);
         return result;

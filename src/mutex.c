@@ -1,4 +1,5 @@
 /* mutex.c - pawl_mutex: releasing it, and whose turn it is */
+#include "fork.h"
 #include "mutex.h"
 #include "sleep.h"
 
@@ -182,6 +183,13 @@ void pawl_mutex_wake_dormant(const void *m)
     if (first != NULL && first->dormant)
         asleep = pawl_mutex_rouse(b, (pawl_mutex *)(uintptr_t)m, first);
     let_go(b, asleep);
+}
+
+void pawl_fork_mutex(void)
+{
+    for (int i = 0; i < 1 << PAWL_MUTEX_BITS; i++)
+        if (atomic_load_explicit(&pawl_mutex_dormant[i], memory_order_relaxed) != 0)
+            atomic_store_explicit(&pawl_mutex_dormant[i], 0, memory_order_relaxed);
 }
 
 /* ---- through a call */

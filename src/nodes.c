@@ -2,6 +2,7 @@
 #include <pawl/nodes.h>
 #include <pawl/wait.h>
 #include "fatal.h"
+#include "fork.h"
 
 #include <sys/mman.h>
 
@@ -103,4 +104,14 @@ size_t pawl_nodes_out(void)
     size_t out = pool.total - pool.free_count;
     pool_unlock();
     return out;
+}
+
+/* If the pool was in use when the process forked, what it holds may be half a list. */
+void pawl_fork_nodes(void)
+{
+    if (atomic_load_explicit(&pool.lock, memory_order_relaxed) == 0)
+        return;
+    pool.free = NULL;
+    pool.free_count = 0;
+    atomic_store_explicit(&pool.lock, 0, memory_order_relaxed);
 }

@@ -12,6 +12,7 @@
  * sleep is not, so the waiter pays for both: membarrier() makes every running thread of the process pass a
  * full fence, and a post contents itself with keeping the compiler from reordering. Where the kernel refuses,
  * `pawl_sleepers` is never zero, and posts take the slow path, with a fence of their own. */
+#include "fork.h"
 #include "park.h"
 
 #include <errno.h>
@@ -75,6 +76,7 @@ bool pawl_park_by_membarrier(bool wanted)
 __attribute__((constructor)) static void ask_kernel(void)
 {
     pawl_park_by_membarrier(getenv("PAWL_NO_MEMBARRIER") == NULL);
+    pawl_fork_expect();
 }
 
 /* ---- sleeping and waking */
@@ -142,6 +144,16 @@ void pawl_wake_sleepers(const volatile void *w, uint64_t v)
     syscall(SYS_futex, &b->sequence, FUTEX_WAKE_BITSET | FUTEX_PRIVATE_FLAG, INT_MAX, NULL, NULL,
             PAWL_VALUE(v) | PAWL_ANY);
     errno = saved;
+}
+
+void pawl_fork_park(void)
+{
+    uint64_t sleepers = atomic_load_explicit(&pawl_sleepers, memory_order_relaxed);
+    if ((sleepers & ~REFUSED) == 0)
+        return; /* nobody slept, and nobody was counted */
+    for (int i = 0; i < BUCKETS; i++)
+        atomic_store_explicit(&buckets[i].waiters, 0, memory_order_relaxed);
+    atomic_store_explicit(&pawl_sleepers, sleepers & REFUSED, memory_order_relaxed);
 }
 
 /* ---- how long to look */

@@ -1,4 +1,5 @@
 /* queue.c - queues of waiters, found by what they wait for */
+#include "fork.h"
 #include "queue.h"
 #include "sleep.h"
 
@@ -125,4 +126,20 @@ pawl_sleeper *pawl_queue_detach(pawl_bucket *b, const volatile void *key)
     if (first != NULL)
         *at = first->other;
     return first;
+}
+
+void pawl_fork_queue(void)
+{
+    for (int i = 0; i < 1 << PAWL_MUTEX_BITS; i++) {
+        pawl_bucket *b = &buckets[i];
+        if (atomic_load_explicit(&b->lock, memory_order_relaxed) != FREE) /* a write would copy the page */
+            atomic_store_explicit(&b->lock, FREE, memory_order_relaxed);
+        if (b->queues != NULL)
+            b->queues = NULL;
+    }
+}
+
+__attribute__((constructor)) static void expect_forks(void)
+{
+    pawl_fork_expect();
 }

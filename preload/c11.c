@@ -1,0 +1,90 @@
+/* c11.c - mtx_* and cnd_*: glibc's call its own mutexes, not the program's pthread_mutex_lock() */
+#include "mutex.h"
+#include "own.h"
+
+#include <errno.h>
+#include <threads.h>
+
+_Static_assert(sizeof(mtx_t) == sizeof(pthread_mutex_t) && sizeof(cnd_t) == sizeof(pthread_cond_t),
+               "C11's are POSIX's");
+
+static int result_of(int error)
+{
+    switch (error) {
+    case 0:
+        return thrd_success;
+    case EBUSY:
+        return thrd_busy;
+    case ETIMEDOUT:
+        return thrd_timedout;
+    case ENOMEM:
+        return thrd_nomem;
+    default:
+        return thrd_error;
+    }
+}
+
+EXPORT int mtx_init(mtx_t *m, int type)
+{
+    if (type < 0 || type > (mtx_plain | mtx_timed | mtx_recursive))
+        return thrd_error;
+    int error = own_mutex_init((pthread_mutex_t *)m, NULL);
+    if (type & mtx_recursive)
+        ((pthread_mutex_t *)m)->__data.__kind = PTHREAD_MUTEX_RECURSIVE;
+    return result_of(error);
+}
+
+EXPORT void mtx_destroy(mtx_t *m)
+{
+    own_mutex_destroy((pthread_mutex_t *)m);
+}
+
+EXPORT int mtx_lock(mtx_t *m)
+{
+    return result_of(own_mutex_lock((pthread_mutex_t *)m));
+}
+
+EXPORT int mtx_trylock(mtx_t *m)
+{
+    return result_of(own_mutex_trylock((pthread_mutex_t *)m));
+}
+
+EXPORT int mtx_timedlock(mtx_t *restrict m, const struct timespec *restrict deadline)
+{
+    return result_of(own_mutex_timedlock((pthread_mutex_t *)m, deadline));
+}
+
+EXPORT int mtx_unlock(mtx_t *m)
+{
+    return result_of(own_mutex_unlock((pthread_mutex_t *)m));
+}
+
+EXPORT int cnd_init(cnd_t *c)
+{
+    return result_of(own_cond_init((pthread_cond_t *)c, NULL));
+}
+
+EXPORT void cnd_destroy(cnd_t *c)
+{
+    own_cond_destroy((pthread_cond_t *)c);
+}
+
+EXPORT int cnd_signal(cnd_t *c)
+{
+    return result_of(own_cond_signal((pthread_cond_t *)c));
+}
+
+EXPORT int cnd_broadcast(cnd_t *c)
+{
+    return result_of(own_cond_broadcast((pthread_cond_t *)c));
+}
+
+EXPORT int cnd_wait(cnd_t *c, mtx_t *m)
+{
+    return result_of(own_cond_wait((pthread_cond_t *)c, (pthread_mutex_t *)m));
+}
+
+EXPORT int cnd_timedwait(cnd_t *restrict c, mtx_t *restrict m, const struct timespec *restrict deadline)
+{
+    return result_of(own_cond_timedwait((pthread_cond_t *)c, (pthread_mutex_t *)m, deadline));
+}

@@ -1,0 +1,230 @@
+/* cond_wait.c - waiting for a condition variable, with a mutex of ours or of glibc
+ *
+ * A cancellation point. The kernel's wait alone is open to cancellation; wherever that strikes, the handler below
+ * leaves the queue, or if it was signalled too late for that, passes the signal on, and has the mutex again before the
+ * program's handlers run.
+ *
+ * Compiled for each lock: with pawl_mutex a waiter that is signalled moves to the mutex's queue, asleep as it is.
+ */
+#include "cond.h"
+#include "era.h"
+#include "glibc.h"
+#include "lock.h"
+#include "mutex.h"
+
+#include "src/cond.h"
+#include "src/mutex.h"
+#include "src/sleep.h"
+
+#include <errno.h>
+
+#define SITE __builtin_return_address(0)
+
+#ifdef PRELOAD_REQUEUES
+enum { REQUEUES = true };
+#else
+enum { REQUEUES = false };
+#endif
+
+typedef struct waiting {
+    pawl_cond *cond;
+    pthread_mutex_t *mutex;
+    const void *site;
+    int clock;
+    const struct timespec *deadline;
+    bool ours;      /* the mutex                                                  */
+    uint32_t depth; /* how often it was locked again                              */
+    pawl_sleeper me;
+} waiting;
+
+/* ---- the mutex */
+
+static bool requeues(const waiting *w)
+{
+    return REQUEUES && w->ours;
+}
+
+static int let_go(waiting *w)
+{
+    if (!w->ours)
+        return glibc()->mutex_unlock(w->mutex);
+    w->depth = mutex_let_go(body_of(w->mutex));
+    return 0;
+}
+
+static int take_back(waiting *w)
+{
+    if (!w->ours)
+        return glibc()->mutex_lock(w->mutex);
+    mutex_take_back(body_of(w->mutex), w->depth, w->site);
+    return 0;
+}
+
+/* ---- sleeping */
+
+/* Nothing but the system call can be interrupted for good. */
+static int sleep_cancelable(waiting *w, uint32_t state, const struct timespec *deadline)
+{
+    int type;
+    pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, &type);
+    int result = pawl_futex_wait(&w->me.state, state, w->clock, deadline);
+    pthread_setcanceltype(type, NULL);
+    return result;
+}
+
+static uint32_t state_of(const waiting *w)
+{
+    return atomic_load_explicit(&w->me.state, memory_order_acquire); /* F, of pawl_cond */
+}
+
+/* Until it was signalled, or the time has come and it has left the queue. */
+static int sleep_in_queue(waiting *w)
+{
+    if (requeues(w)) {
+        while (pawl_cond_is_in_queue(w->cond, &w->me)) {
+            int result = sleep_cancelable(w, PAWL_COND_WAITING, w->deadline);
+            if (result != 0 && pawl_cond_withdraw(w->cond, &w->me))
+                return result;
+        }
+        return 0;
+    }
+    uint32_t state;
+    while ((state = state_of(w)) != PAWL_COND_GO) {
+        int result = sleep_cancelable(w, state, state == PAWL_COND_WAITING ? w->deadline : NULL);
+        if (result != 0 && pawl_cond_withdraw(w->cond, &w->me))
+            return result;
+    }
+    return 0;
+}
+
+/* Has the mutex again. */
+static int come_back(waiting *w, bool signalled)
+{
+    if (signalled && requeues(w)) {
+        pawl_mutex_wait((pawl_mutex *)w->mutex, &w->me, CLOCK_MONOTONIC, NULL);
+        mutex_got_back(body_of(w->mutex), w->depth, w->site);
+        return 0;
+    }
+    int error = take_back(w);
+    if (!requeues(w))
+        pawl_cond_leave(&w->me);
+    return error;
+}
+
+/* Whoever was signalled must not keep the signal to itself. By address: if nobody waits any more, the condition
+ * variable may be gone, and is not touched. */
+static void cancelled(void *argument)
+{
+    waiting *w = argument;
+    int before = errno;
+    bool signalled = !pawl_cond_withdraw(w->cond, &w->me);
+    if (signalled && !requeues(w)) {
+        uint32_t state;
+        while ((state = state_of(w)) != PAWL_COND_GO)
+            pawl_futex_wait(&w->me.state, state, CLOCK_MONOTONIC, NULL);
+    }
+    come_back(w, signalled);
+    if (signalled)
+        pawl_cond_signal_waiters(w->cond, false);
+    errno = before;
+}
+
+/* ---- waiting */
+
+static int wait_with(waiting *w)
+{
+    int error = w->ours ? mutex_may_wait(body_of(w->mutex)) : 0;
+    if (error != 0)
+        return error;
+    era_now();
+    pawl_cond_enqueue(w->cond, &w->me, requeues(w) ? (pawl_mutex *)w->mutex : NULL);
+    error = let_go(w);
+    if (error != 0) {
+        if (!pawl_cond_withdraw(w->cond, &w->me))
+            pawl_cond_signal_waiters(w->cond, false);
+        return error;
+    }
+    int result;
+    pthread_cleanup_push(cancelled, w);
+    result = sleep_in_queue(w);
+    pthread_cleanup_pop(0);
+    error = come_back(w, result == 0);
+    return error != 0 ? error : result;
+}
+
+static void woken_up(void *argument)
+{
+    take_back(argument);
+}
+
+/* glibc's condition variables unlock a mutex in glibc's way, which would ruin ours. Such a pair is rare, and a wait may
+ * end for no reason: so it does, soon. */
+static int doze(waiting *w)
+{
+    int error = mutex_may_wait(body_of(w->mutex));
+    if (error != 0)
+        return error;
+    struct timespec now, nap = {0, 1000000};
+    w->depth = mutex_let_go(body_of(w->mutex));
+    pthread_cleanup_push(woken_up, w);
+    nanosleep(&nap, NULL);
+    pthread_cleanup_pop(0);
+    take_back(w);
+    if (w->deadline == NULL)
+        return 0;
+    clock_gettime(w->clock, &now);
+    bool late = now.tv_sec != w->deadline->tv_sec ? now.tv_sec > w->deadline->tv_sec
+                                                  : now.tv_nsec >= w->deadline->tv_nsec;
+    return late ? ETIMEDOUT : 0;
+}
+
+static int wait_until(pthread_cond_t *c, pthread_mutex_t *m, int clock, const struct timespec *deadline,
+                      const void *site)
+{
+    int before = errno;
+    int error = deadline != NULL ? pawl_deadline_check(clock, deadline) : 0;
+    if (error != 0)
+        return error;
+    waiting w = {.cond = cond_in(c),
+                 .mutex = m,
+                 .site = site,
+                 .clock = clock,
+                 .deadline = deadline,
+                 .ours = (kind_of(body_of(m)) & KIND_FORWARDED) == 0};
+    int result = cond_is_glibcs(c) ? doze(&w) : wait_with(&w);
+    errno = before;
+    return result;
+}
+
+/* Both of glibc's. */
+static bool is_glibcs(const pthread_cond_t *c, pthread_mutex_t *m)
+{
+    return cond_is_glibcs(c) && (kind_of(body_of(m)) & KIND_FORWARDED) != 0;
+}
+
+EXPORT int pthread_cond_wait(pthread_cond_t *restrict c, pthread_mutex_t *restrict m)
+{
+    if (is_glibcs(c, m))
+        return glibc()->cond_wait(c, m);
+    return wait_until(c, m, CLOCK_MONOTONIC, NULL, SITE);
+}
+
+EXPORT int pthread_cond_timedwait(pthread_cond_t *restrict c, pthread_mutex_t *restrict m,
+                                  const struct timespec *restrict deadline)
+{
+    if (is_glibcs(c, m))
+        return glibc()->cond_timedwait(c, m, deadline);
+    return wait_until(c, m, cond_clock(c), deadline, SITE);
+}
+
+EXPORT int pthread_cond_clockwait(pthread_cond_t *restrict c, pthread_mutex_t *restrict m, clockid_t clock,
+                                  const struct timespec *restrict deadline)
+{
+    if (is_glibcs(c, m))
+        return glibc()->cond_clockwait(c, m, clock, deadline);
+    return wait_until(c, m, clock, deadline, SITE);
+}
+
+#define ALIAS(name, of) extern __typeof(of) name __attribute__((alias(#of), visibility("hidden")))
+ALIAS(own_cond_wait, pthread_cond_wait);
+ALIAS(own_cond_timedwait, pthread_cond_timedwait);

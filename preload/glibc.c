@@ -1,0 +1,48 @@
+/* glibc.c - glibc's own functions, for the objects that are not ours */
+#include "glibc.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+/* In the order of glibc_calls. */
+static const char *const names[] = {
+    "pthread_mutex_init",      "pthread_mutex_destroy",   "pthread_mutex_lock",     "pthread_mutex_trylock",
+    "pthread_mutex_timedlock", "pthread_mutex_clocklock", "pthread_mutex_unlock",   "pthread_cond_init",
+    "pthread_cond_destroy",    "pthread_cond_signal",     "pthread_cond_broadcast", "pthread_cond_wait",
+    "pthread_cond_timedwait",  "pthread_cond_clockwait",  "pthread_spin_init",      "pthread_spin_destroy",
+    "pthread_spin_lock",       "pthread_spin_trylock",    "pthread_spin_unlock",
+};
+enum { CALLS = sizeof names / sizeof names[0] };
+_Static_assert(sizeof(glibc_calls) == CALLS * sizeof(void *), "a name for every function");
+
+static union {
+    glibc_calls calls;
+    void *pointers[CALLS];
+} found;
+static atomic_bool ready;
+
+/* By several threads at once if it so happens: they all write the same. */
+static void look_up(void)
+{
+    int before = errno;
+    for (int i = 0; i < CALLS; i++)
+        found.pointers[i] = dlsym(RTLD_NEXT, names[i]);
+    atomic_store_explicit(&ready, true, memory_order_release);
+    errno = before;
+}
+
+const glibc_calls *glibc(void)
+{
+    if (!atomic_load_explicit(&ready, memory_order_acquire))
+        look_up();
+    return &found.calls;
+}
+
+/* Early, because dlsym() may allocate, and the allocator may be what is locking. */
+__attribute__((constructor(101))) static void look_up_early(void)
+{
+    glibc();
+}

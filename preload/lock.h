@@ -1,0 +1,148 @@
+/* lock.h - the lock of this library, inside a pthread_mutex_t
+ *
+ * A library is built for one lock: PRELOAD_LOCK is its name in the register, or PRELOAD_MUTEX is `mutex` or
+ * `fairmutex`. Whoever owns the mutex keeps the lock's context in it: written after lock, read before unlock, because
+ * those that wait must not share it.
+ */
+#pragma once
+
+#include "fits.h"
+#include "layout.h"
+
+#define JOIN_(a, b, c) a##b##c
+#define JOIN(a, b, c)  JOIN_(a, b, c)
+
+#ifdef PRELOAD_MUTEX
+
+typedef JOIN(pawl_, PRELOAD_MUTEX, ) lock;
+_Static_assert(sizeof(lock) <= sizeof(body), "the lock fits");
+
+#define BEARS_mutex , true /* it is a store */
+enum {
+    LOCK_IS_OBLIVIOUS = true,
+    LOCK_TAKES_FOREIGN = true,
+    LOCK_BEARS_ANY_UNLOCK = PRELOAD_SAID(JOIN(BEARS_, PRELOAD_MUTEX, )),
+};
+
+static inline lock *lock_in(body *b)
+{
+    return (lock *)b;
+}
+
+static inline void take(body *b)
+{
+    JOIN(pawl_, PRELOAD_MUTEX, _lock)(lock_in(b));
+}
+
+static inline bool try_take(body *b)
+{
+    return JOIN(pawl_, PRELOAD_MUTEX, _trylock)(lock_in(b));
+}
+
+static inline void release(body *b)
+{
+    JOIN(pawl_, PRELOAD_MUTEX, _unlock)(lock_in(b));
+}
+
+static inline void retire(body *b)
+{
+    (void)b;
+}
+
+/* These can wait with a deadline themselves. */
+static inline int take_until(body *b, int clock, const struct timespec *deadline)
+{
+    return JOIN(pawl_, PRELOAD_MUTEX, _clocklock)(lock_in(b), clock, deadline);
+}
+
+static inline void release_timed(body *b)
+{
+    release(b);
+}
+
+#else
+
+typedef JOIN(pawl_, PRELOAD_LOCK, ) lock;
+typedef JOIN(pawl_, PRELOAD_LOCK, _ctx) lock_ctx;
+
+/* The columns of the register. */
+#define LOCK_PASTE(name, what) JOIN(LOCK_, name, what)
+enum {
+#define PAWL_LOCK(name, title, source, order, each, total, constant, trylock, destroy, prompt, oblivious,    \
+                  ...)                                                                                       \
+    LOCK_##name##_is_oblivious = PAWL_BOOL(oblivious), LOCK_##name##_has_destroy = PAWL_BOOL(destroy),
+#include <pawl/locks.def>
+#undef PAWL_LOCK
+    LOCK_IS_OBLIVIOUS = LOCK_PASTE(PRELOAD_LOCK, _is_oblivious),
+};
+
+/* A lock that another thread may unlock as long as the one that locked it does not queue up for it meanwhile; which
+ * it does not here: see lock_slowly(). */
+#define FOREIGN_reciprocating , true
+enum {
+    LOCK_TAKES_FOREIGN = LOCK_IS_OBLIVIOUS || PRELOAD_SAID(JOIN(FOREIGN_, PRELOAD_LOCK, )),
+    LOCK_BEARS_ANY_UNLOCK = false,
+};
+
+#define HOLED_(name)     PRELOAD_HOLED(name)
+#define HOLED_CTX_(name) PRELOAD_HOLED_CTX(name)
+enum {
+    LOCK_AT = PRELOAD_LOCK_AT(HOLED_(PRELOAD_LOCK), sizeof(lock)),
+    CTX_AT = PRELOAD_CTX_AT(HOLED_(PRELOAD_LOCK), sizeof(lock), HOLED_CTX_(PRELOAD_LOCK), sizeof(lock_ctx)),
+};
+_Static_assert(LOCK_AT >= 0 && CTX_AT >= 0, "the lock fits");
+
+static inline lock *lock_in(body *b)
+{
+    return (lock *)((char *)b + LOCK_AT);
+}
+
+static inline lock_ctx *ctx_in(body *b)
+{
+    return (lock_ctx *)((char *)b + CTX_AT);
+}
+
+static inline void take(body *b)
+{
+    lock_ctx c;
+    JOIN(pawl_, PRELOAD_LOCK, _lock)(lock_in(b), &c);
+    if (!__builtin_types_compatible_p(lock_ctx, pawl_no_ctx))
+        *ctx_in(b) = c;
+}
+
+static inline bool try_take(body *b)
+{
+    lock_ctx c;
+    if (!JOIN(pawl_, PRELOAD_LOCK, _trylock)(lock_in(b), &c))
+        return false;
+    if (!__builtin_types_compatible_p(lock_ctx, pawl_no_ctx))
+        *ctx_in(b) = c;
+    return true;
+}
+
+static inline void release(body *b)
+{
+    lock_ctx c = *ctx_in(b);
+    JOIN(pawl_, PRELOAD_LOCK, _unlock)(lock_in(b), &c);
+}
+
+/* Nobody will use it again. */
+#define PAWL_LOCK(name, title, source, order, each, total, constant, trylock, destroy, ...)                  \
+    static inline void retire_##name(void *l)                                                                \
+    {                                                                                                        \
+        PAWL_IF(destroy, pawl_##name##_destroy((pawl_##name *)l), (void)l);                                  \
+    }
+#include <pawl/locks.def>
+#undef PAWL_LOCK
+
+static inline void retire(body *b)
+{
+    JOIN(retire_, PRELOAD_LOCK, )(lock_in(b));
+}
+
+int take_until(body *b, int clock, const struct timespec *deadline);
+
+/* By the owner, if META_TIMED is set. */
+void release_timed(body *b);
+
+#endif

@@ -1,0 +1,155 @@
+/* mutex.c - pthread_mutex_*: the paths that are not fast
+ *
+ * The exported functions know one kind of mutex, which is most of them, and do it in place (pthread.c). All others
+ * come here: recursive and checking ones, those of glibc, those that were never used or come from before a fork, and
+ * every one of them while statistics are kept.
+ */
+#include "mutex.h"
+#include "era.h"
+#include "lock.h"
+#include "stats.h"
+
+#include <errno.h>
+
+static bool is_mine(const body *b)
+{
+    return owner_of(b) == self.tid;
+}
+
+static uint32_t depth_of(const body *b)
+{
+    return meta_of(b) & META_DEPTH;
+}
+
+/* By the owner. A flag that others set at the same time may be lost: they set it again. */
+static void set_depth(body *b, uint32_t depth)
+{
+    atomic_store_explicit(&b->meta, (meta_of(b) & ~(uint32_t)META_DEPTH) | depth, memory_order_relaxed);
+}
+
+/* ---- locking */
+
+static uint64_t nanoseconds(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+static int obtain(body *b, const demand *d)
+{
+    if (d->deadline != NULL)
+        return take_until(b, d->clock, d->deadline);
+    /* A thread that waits for what it has is not to queue up where it stands already, if its lock cannot tell. */
+    struct timespec nap = {0, 1000000};
+    while (!LOCK_IS_OBLIVIOUS && is_mine(b))
+        nanosleep(&nap, NULL);
+    take(b);
+    return 0;
+}
+
+static int acquire(body *b, const demand *d)
+{
+    uint64_t waited = 0;
+    if (!d->waits || d->deadline != NULL || stats_on) {
+        if (!try_take(b)) {
+            if (!d->waits)
+                return EBUSY;
+            uint64_t start = stats_on ? nanoseconds() : 0;
+            int error = obtain(b, d);
+            if (error != 0)
+                return error;
+            waited = stats_on ? nanoseconds() - start + 1 : 0;
+        }
+    } else {
+        obtain(b, d);
+    }
+    set_owner(b, self.tid);
+    if (stats_on)
+        stats_acquired(b, d->site, waited);
+    return 0;
+}
+
+/* The owner locks it again. */
+static int deepen(body *b, const demand *d)
+{
+    if (type_of(b) == KIND_ERRORCHECK)
+        return d->waits ? EDEADLK : EBUSY;
+    uint32_t depth = depth_of(b);
+    if (depth == META_DEPTH)
+        return EAGAIN;
+    set_depth(b, depth + 1);
+    return 0;
+}
+
+int mutex_lock(body *b, const demand *d)
+{
+    int before = errno;
+    int error = settle(b, d);
+    if (error == 0)
+        error = is_checked(b) && is_mine(b) ? deepen(b, d) : acquire(b, d);
+    errno = before;
+    return error;
+}
+
+/* ---- unlocking */
+
+static void let_go(body *b)
+{
+    if (stats_on)
+        stats_released(b);
+    set_owner(b, 0);
+    if (PAWL_UNLIKELY(meta_of(b) & META_TIMED))
+        release_timed(b);
+    else
+        release(b);
+}
+
+int mutex_unlock(body *b)
+{
+    int error = settle_mine(b);
+    if (error != 0)
+        return error;
+    if ((is_checked(b) || !LOCK_TAKES_FOREIGN) && !is_mine(b))
+        return EPERM;
+    if (owner_of(b) == 0)
+        return 0; /* as glibc has it */
+    uint32_t depth = depth_of(b);
+    if (depth > 0)
+        set_depth(b, depth - 1);
+    else
+        let_go(b);
+    return 0;
+}
+
+/* ---- for a condition variable */
+
+int mutex_may_wait(body *b)
+{
+    int error = settle_mine(b);
+    return error == 0 && is_checked(b) && !is_mine(b) ? EPERM : error;
+}
+
+uint32_t mutex_let_go(body *b)
+{
+    uint32_t depth = depth_of(b);
+    set_depth(b, 0);
+    let_go(b);
+    return depth;
+}
+
+void mutex_got_back(body *b, uint32_t depth, const void *site)
+{
+    set_owner(b, self.tid);
+    set_depth(b, depth);
+    if (stats_on)
+        stats_acquired(b, site, 0);
+}
+
+void mutex_take_back(body *b, uint32_t depth, const void *site)
+{
+    demand d = {.site = site, .waits = true};
+    settle(b, &d);
+    acquire(b, &d);
+    set_depth(b, depth);
+}

@@ -1,0 +1,37 @@
+/* fork.c - a child of fork(), where no other thread exists */
+#include "fork.h"
+
+#include <pawl/thread.h>
+
+#include <pthread.h>
+#include <string.h>
+
+/* The thread that forked takes its state along. Whoever was to clear its mailboxes is not there. */
+static void empty_mailboxes(void)
+{
+    pawl_mailboxes *boxes = &pawl_self.hemlock;
+    atomic_store_explicit(&boxes->grant, 0, memory_order_relaxed);
+    atomic_store_explicit(&boxes->overlap, 0, memory_order_relaxed);
+    atomic_store_explicit(&boxes->flagged, 0, memory_order_relaxed);
+    atomic_store_explicit(&boxes->chain, 0, memory_order_relaxed);
+}
+
+void pawl_fork_child(void)
+{
+    empty_mailboxes();
+    pawl_fork_park();
+    pawl_fork_queue();
+    pawl_fork_mutex();
+    pawl_fork_nodes();
+}
+
+static void expect(void)
+{
+    pthread_atfork(NULL, NULL, pawl_fork_child);
+}
+
+void pawl_fork_expect(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, expect);
+}

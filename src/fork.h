@@ -1,0 +1,16 @@
+/* fork.h - a child of fork(), where no other thread exists */
+#pragma once
+
+/* Before anything else of the library is used in a child: forgets the threads that were asleep in the parent, and
+ * the mutexes of the library's own tables that they held. Done by fork() itself (pthread_atfork()); whoever may come
+ * earlier does it first, and twice does no harm as long as the child has one thread. */
+void pawl_fork_child(void);
+
+/* Sees to that; from the constructors of the files below, so that none is linked without it. */
+void pawl_fork_expect(void);
+
+/* What each file has to forget. */
+void pawl_fork_park(void);
+void pawl_fork_queue(void);
+void pawl_fork_mutex(void);
+void pawl_fork_nodes(void);
