@@ -10,8 +10,10 @@
 PREFIX ?= /usr/local
 BUILD  ?= build
 
-BUILD_PACKAGES = gcc libc6-dev meson ninja-build pkg-config libjansson-dev libdw-dev
-TEST_PACKAGES  = $(BUILD_PACKAGES) g++ clang valgrind python3 mandoc \
+BUILD_PACKAGES = gcc libc6-dev meson ninja-build pkg-config libjansson-dev libdw-dev libhwloc-dev git
+# Other libraries' locks, for comparison; built in where they are installed.
+PEER_PACKAGES  = g++ libck-dev libnsync-dev libabsl-dev
+TEST_PACKAGES  = $(BUILD_PACKAGES) $(PEER_PACKAGES) clang valgrind python3 python3-jsonschema mandoc \
                  gcc-aarch64-linux-gnu libc6-dev-arm64-cross gcc-riscv64-linux-gnu libc6-dev-riscv64-cross \
                  qemu-user
 
@@ -22,7 +24,7 @@ $(BUILD)/build.ninja:
 	@meson setup $(BUILD) --prefix=$(PREFIX) -Dtests=false >/dev/null
 
 demo:
-	@scripts/deps.sh $(BUILD_PACKAGES)
+	@scripts/deps.sh $(BUILD_PACKAGES) $(PEER_PACKAGES)
 	@$(MAKE) --no-print-directory all
 	@$(BUILD)/pawl demo
 

@@ -1,50 +1,278 @@
-/* loops.h - the measured loops, one per lock with the lock inlined into it
+/* loops.h - the measured loops, as templates that take a lock inlined into them
  *
- * A lock of the register needs nothing here. A lock from elsewhere (glibc's mutex) is one line in loops.c.
+ * A lock is an adapter: a type bench_<name>, all-zero at first, its context bench_<name>_ctx, and five functions
+ *
+ *   init(lock)            once
+ *   attach(lock, ctx)     once for each thread and context, which then stays with the thread
+ *   lock(lock, ctx)
+ *   unlock(lock, ctx)
+ *   destroy(lock)
+ *
+ * BENCH_LOOPS(name) then expands the loops, and BENCH_LOCK(name, ...) is its line in the library's set.
  */
 #pragma once
 
-#include "generator.h"
+#include "lock.h"
+#include "ticks.h"
 
-#include <pawl/atomic.h>
+#include <string.h>
 
-#define BENCH_LOCK_ROOM 1024
+typedef void bench_action(void *lock, void *ctx);
 
-/* What one acquisition costs beside the lock, in steps of a generator. */
-typedef struct bench_load {
-    uint64_t cs;     /* of the shared generator, inside                        */
-    uint64_t ncs;    /* of the thread's own, outside                           */
-    bool ncs_random; /* uniform in [0, ncs) each time, instead of ncs          */
-} bench_load;
+#define BENCH_TEMPLATE static inline __attribute__((always_inline)) void
 
-typedef enum bench_phase { BENCH_WARM_UP, BENCH_MEASURE, BENCH_STOP } bench_phase;
+/* One acquisition in so many is timed if they are fast: often enough for a tail, too seldom to slow them down. As soon as
+ * they take longer than `slow` on average, every one is timed: reading the clock is then lost in them. */
+enum { BENCH_TIMED = 64 };
 
-/* Lock, data and flag on sectors of their own: only the lock's and the data's move between the CPUs. */
-typedef struct bench_shared {
-    PAWL_ALIGNED unsigned char lock[BENCH_LOCK_ROOM];
-    PAWL_ALIGNED generator data;     /* plain memory: the lock protects it */
-    PAWL_ALIGNED _Atomic(int) phase; /* a bench_phase                      */
-    bench_load load;
-} bench_shared;
+typedef struct bench_watch {
+    uint64_t next;     /* count at which to look at the clock again */
+    uint64_t interval; /* acquisitions                              */
+    uint64_t last;     /* ticks                                     */
+    uint64_t worst, longest;
+} bench_watch;
 
-typedef struct bench_worker {
-    PAWL_ALIGNED bench_shared *shared;
-    generator own;
-    _Atomic(uint64_t) count; /* acquisitions, for all to see while they are made               */
-    uint64_t worst_wait;     /* of the timed acquisitions of the measured phase, in ticks      */
-} bench_worker;
+static inline void bench_watch_note(bench_watch *t, const bench_shared *s, uint64_t count, uint64_t asked,
+                                    uint64_t got, bool measured)
+{
+    /* Negative if two CPUs' clocks are apart. */
+    int64_t waited = (int64_t)(got - asked), gap = (int64_t)(got - t->last);
+    if (measured && waited > (int64_t)t->worst)
+        t->worst = (uint64_t)waited;
+    if (measured && gap > (int64_t)t->longest)
+        t->longest = (uint64_t)gap;
+    t->interval = gap > (int64_t)(t->interval * s->slow) ? 1 : BENCH_TIMED;
+    t->next = count + t->interval;
+    t->last = got;
+}
 
-typedef struct bench_lock {
-    const char *name;
-    size_t size;
-    bool sleeps;                                    /* waits in its own way, whatever the policy  */
-    void (*work)(bench_worker *w);                  /* until the phase is BENCH_STOP              */
-    void (*pairs)(bench_shared *s, uint64_t pairs); /* lock and unlock, nothing else             */
-    void (*destroy)(bench_shared *s);
-} bench_lock;
+static inline int bench_phase_now(const bench_shared *s)
+{
+    return __atomic_load_n(&s->phase, __ATOMIC_RELAXED);
+}
 
-/* The register's order, then the others. */
-extern const bench_lock bench_locks[];
-extern const size_t bench_lock_count;
+static inline void bench_counted(bench_worker *w, uint64_t count)
+{
+    __atomic_store_n(&w->count, count, __ATOMIC_RELAXED);
+}
 
-const bench_lock *bench_lock_find(const char *name); /* NULL if there is none */
+static inline void bench_inside(bench_shared *s, const bench_load *load)
+{
+    if (load->mersenne)
+        mersenne_advance(&s->twister, load->cs);
+    else
+        generator_advance(&s->data, load->cs);
+}
+
+static inline uint64_t bench_scale(uint64_t random32, uint64_t below)
+{
+    return random32 * below >> 32;
+}
+
+/* The draw is the thread's own, so that no schedule of all threads can settle. */
+static inline void bench_outside(bench_worker *w, generator *own, const bench_load *load)
+{
+    if (load->ncs == 0)
+        return;
+    if (load->mersenne)
+        mersenne_advance(w->twister,
+                         load->ncs_random ? bench_scale(mersenne_next(w->twister), load->ncs) : load->ncs);
+    else
+        generator_advance(own,
+                          load->ncs_random ? bench_scale(generator_next(own) >> 32, load->ncs) : load->ncs);
+}
+
+BENCH_TEMPLATE bench_work(bench_worker *w, void *c, bench_action *lock, bench_action *unlock)
+{
+    bench_shared *s = w->shared;
+    const bench_load load = s->load;
+    generator own = w->own;
+    bench_watch watch = {0, 1, ticks(), 0, 0};
+    uint64_t count = 0;
+    int phase, before = BENCH_WARM_UP;
+    while ((phase = bench_phase_now(s)) != BENCH_STOP) {
+        /* The first of the measured phase too: a slow lock may not reach another multiple. */
+        bool timed = count == watch.next || phase != before;
+        before = phase;
+        uint64_t asked = 0;
+        if (timed)
+            asked = ticks();
+        lock(s->locks[0], c);
+        if (timed)
+            bench_watch_note(&watch, s, count, asked, ticks(), phase == BENCH_MEASURE);
+        bench_inside(s, &load);
+        unlock(s->locks[0], c);
+        bench_counted(w, ++count);
+        bench_outside(w, &own, &load);
+    }
+    w->worst_wait = watch.worst;
+    w->starvation = watch.longest;
+    w->own = own; /* so that the steps outside are not optimised away */
+}
+
+BENCH_TEMPLATE bench_record(bench_worker *w, void *c, bench_action *lock, bench_action *unlock)
+{
+    bench_shared *s = w->shared;
+    const bench_load load = s->load;
+    generator own = w->own;
+    uint64_t count = 0, last = ticks(), longest = 0;
+    int phase;
+    while ((phase = bench_phase_now(s)) != BENCH_STOP) {
+        uint64_t asked = ticks();
+        lock(s->locks[0], c);
+        uint64_t got = ticks();
+        bench_inside(s, &load);
+        unlock(s->locks[0], c);
+        bench_counted(w, ++count);
+        if (phase == BENCH_MEASURE) {
+            histogram_add(w->waits, got > asked ? got - asked : 0);
+            longest = got > last && got - last > longest ? got - last : longest;
+        }
+        last = got;
+        bench_outside(w, &own, &load);
+    }
+    w->worst_wait = w->waits->most;
+    w->starvation = longest;
+    w->own = own;
+}
+
+/* `c` points to as many contexts as there are locks, each `size` bytes. */
+BENCH_TEMPLATE bench_lead(bench_worker *w, char *c, size_t size, bench_action *lock, bench_action *unlock)
+{
+    bench_shared *s = w->shared;
+    uint64_t count = 0;
+    while (bench_phase_now(s) != BENCH_STOP) {
+        for (size_t i = 0; i < BENCH_LOCKS; i++)
+            lock(s->locks[i], c + i * size);
+        for (size_t i = BENCH_LOCKS; i-- > 0;)
+            unlock(s->locks[i], c + i * size);
+        bench_counted(w, ++count);
+    }
+}
+
+BENCH_TEMPLATE bench_follow(bench_worker *w, char *c, size_t size, bench_action *lock, bench_action *unlock)
+{
+    bench_shared *s = w->shared;
+    generator own = w->own;
+    uint64_t count = 0;
+    while (bench_phase_now(s) != BENCH_STOP) {
+        uint64_t i = bench_scale(generator_next(&own) >> 32, BENCH_LOCKS);
+        lock(s->locks[i], c + i * size);
+        unlock(s->locks[i], c + i * size);
+        bench_counted(w, ++count);
+    }
+}
+
+BENCH_TEMPLATE bench_pairs(void *l, void *c, uint64_t n, bench_action *lock, bench_action *unlock)
+{
+    while (n-- > 0) {
+        lock(l, c);
+        unlock(l, c);
+    }
+}
+
+#ifdef __cplusplus
+#define BENCH_ASSERT static_assert
+#else
+#define BENCH_ASSERT _Static_assert
+#endif
+
+/* Function arguments are constants here, so that they are inlined and no call is left but the lock's own. */
+#define BENCH_LOOPS(name)                                                                                    \
+    BENCH_ASSERT(sizeof(bench_##name) <= BENCH_LOCK_ROOM, "BENCH_LOCK_ROOM is too small for " #name);        \
+    static inline void bench_do_##name##_lock(void *l, void *c)                                              \
+    {                                                                                                        \
+        bench_##name##_lock((bench_##name *)l, (bench_##name##_ctx *)c);                                     \
+    }                                                                                                        \
+    static inline void bench_do_##name##_unlock(void *l, void *c)                                            \
+    {                                                                                                        \
+        bench_##name##_unlock((bench_##name *)l, (bench_##name##_ctx *)c);                                   \
+    }                                                                                                        \
+    static void bench_do_##name##_init(void *l)                                                              \
+    {                                                                                                        \
+        bench_##name##_init((bench_##name *)l);                                                              \
+    }                                                                                                        \
+    static void bench_do_##name##_destroy(void *l)                                                           \
+    {                                                                                                        \
+        bench_##name##_destroy((bench_##name *)l);                                                           \
+    }                                                                                                        \
+    static void bench_do_##name##_work(bench_worker *w)                                                      \
+    {                                                                                                        \
+        bench_##name##_ctx c;                                                                                \
+        bench_##name##_attach((bench_##name *)(void *)w->shared->locks[0], &c);                              \
+        bench_work(w, &c, bench_do_##name##_lock, bench_do_##name##_unlock);                                 \
+    }                                                                                                        \
+    static void bench_do_##name##_record(bench_worker *w)                                                    \
+    {                                                                                                        \
+        bench_##name##_ctx c;                                                                                \
+        bench_##name##_attach((bench_##name *)(void *)w->shared->locks[0], &c);                              \
+        bench_record(w, &c, bench_do_##name##_lock, bench_do_##name##_unlock);                               \
+    }                                                                                                        \
+    static void bench_do_##name##_attach(bench_worker *w, bench_##name##_ctx *c)                             \
+    {                                                                                                        \
+        for (size_t i = 0; i < BENCH_LOCKS; i++)                                                             \
+            bench_##name##_attach((bench_##name *)(void *)w->shared->locks[i], &c[i]);                       \
+    }                                                                                                        \
+    static void bench_do_##name##_lead(bench_worker *w)                                                      \
+    {                                                                                                        \
+        bench_##name##_ctx c[BENCH_LOCKS];                                                                   \
+        bench_do_##name##_attach(w, c);                                                                      \
+        bench_lead(w, (char *)c, sizeof c[0], bench_do_##name##_lock, bench_do_##name##_unlock);             \
+    }                                                                                                        \
+    static void bench_do_##name##_follow(bench_worker *w)                                                    \
+    {                                                                                                        \
+        bench_##name##_ctx c[BENCH_LOCKS];                                                                   \
+        bench_do_##name##_attach(w, c);                                                                      \
+        bench_follow(w, (char *)c, sizeof c[0], bench_do_##name##_lock, bench_do_##name##_unlock);           \
+    }                                                                                                        \
+    static void bench_do_##name##_pairs(void *l, uint64_t n)                                                 \
+    {                                                                                                        \
+        bench_##name##_ctx c;                                                                                \
+        bench_##name##_attach((bench_##name *)l, &c);                                                        \
+        bench_pairs(l, &c, n, bench_do_##name##_lock, bench_do_##name##_unlock);                             \
+    }
+
+#define BENCH_LOCK(name, shown, peer, waiting)                                                               \
+    {                                                                                                        \
+        shown, sizeof(bench_##name), peer, waiting, bench_do_##name##_init, bench_do_##name##_work,          \
+            bench_do_##name##_record, bench_do_##name##_lead, bench_do_##name##_follow,                      \
+            bench_do_##name##_pairs, bench_do_##name##_destroy                                               \
+    }
+
+#define BENCH_END                                                                                            \
+    {                                                                                                        \
+        NULL, 0, false, BENCH_SLEEPS, NULL, NULL, NULL, NULL, NULL, NULL, NULL                               \
+    }
+
+/* For adapters that have nothing to do there. */
+#define BENCH_NO_INIT(name)                                                                                  \
+    static inline void bench_##name##_init(bench_##name *l)                                                  \
+    {                                                                                                        \
+        (void)l;                                                                                             \
+    }
+#define BENCH_NO_ATTACH(name)                                                                                \
+    static inline void bench_##name##_attach(bench_##name *l, bench_##name##_ctx *c)                         \
+    {                                                                                                        \
+        (void)l, (void)c;                                                                                    \
+    }
+#define BENCH_NO_DESTROY(name)                                                                               \
+    static inline void bench_##name##_destroy(bench_##name *l)                                               \
+    {                                                                                                        \
+        (void)l;                                                                                             \
+    }
+
+/* An adapter over an object with one call to lock and one to unlock, and nothing for the thread to remember. */
+#define BENCH_PLAIN(name, type, lock_call, unlock_call)                                                      \
+    typedef type bench_##name;                                                                               \
+    typedef char bench_##name##_ctx;                                                                         \
+    BENCH_NO_ATTACH(name)                                                                                    \
+    static inline void bench_##name##_lock(bench_##name *l, bench_##name##_ctx *c)                           \
+    {                                                                                                        \
+        (void)c;                                                                                             \
+        lock_call(l);                                                                                        \
+    }                                                                                                        \
+    static inline void bench_##name##_unlock(bench_##name *l, bench_##name##_ctx *c)                         \
+    {                                                                                                        \
+        (void)c;                                                                                             \
+        unlock_call(l);                                                                                      \
+    }

@@ -1,11 +1,16 @@
-/* machine.h - where a measurement was made */
+/* machine.h - where a measurement was made, and with what */
 #pragma once
 
 typedef struct machine {
     unsigned cpus; /* that this process may use */
+    unsigned sockets, cores, numa_nodes;
     char model[128];
     char kernel[128];
+    char libc[64];
     char compiler[128];
+    char commit[64];         /* empty if it is not known */
+    char topology[256];      /* one line                 */
+    const char *no_counters; /* NULL, or why there are no performance counters */
 } machine;
 
 machine machine_here(void);

@@ -1,100 +1,238 @@
-"""pawl bench mutexbench, and pawl demo"""
+"""pawl bench, and pawl demo"""
 
+import csv
+import io
 import json
-import shutil
 
-from harness import check, environment, folder, output, pawl, registered, root, run, test
+import jsonschema
 
+from harness import check, environment, output, pawl, registered, root, run, test
+import harness
+
+SCHEMA = json.loads((root / "bench/result.schema.json").read_text())
+BRIEF = ["--duration", "5ms", "--warm-up", "1ms", "--runs", "1"]
 QUICK = ["bench", "mutexbench", "--duration", "20ms", "--runs", "1"]
+GLIBC = ["glibc", "glibc_adaptive", "glibc_spin"]
+PEERS = {"ck": ["ck_fas", "ck_ticket", "ck_mcs", "ck_clh"], "nsync": ["nsync"], "abseil": ["abseil"]}
+
+
+def results(*arguments, **options):
+    b = json.loads(output("bench", *arguments, "--json", **options))
+    jsonschema.validate(b, SCHEMA)
+    for p in b["points"]:
+        check(p["min"] <= p["q1"] <= p["median"] <= p["q3"] <= p["max"], f"{p['lock']}: quartiles out of order")
+        check(len(p["runs"]) == b["parameters"]["processes"], f"{p['lock']}: runs")
+    return b
 
 
 def bench(*arguments, **options):
-    return json.loads(output(*QUICK, "--json", *arguments, **options))
+    return results("mutexbench", *QUICK[2:], *arguments, **options)
+
+
+def points(b):
+    return [(p["lock"], p["threads"], p["variant"]) for p in b["points"]]
+
+
+def all_locks():
+    return [p["lock"] for p in results("mutexbench", *BRIEF, "--threads", "1")["points"]]
+
+
+@test
+def samples_and_schema_agree():
+    jsonschema.Draft7Validator.check_schema(SCHEMA)
+    for file in (root / "tests/cli/data").glob("*.json"):
+        jsonschema.validate(json.loads(file.read_text()), SCHEMA)
 
 
 @test
 def mutexbench_measures_every_lock_alone_and_in_pairs():
-    results = bench("--lock", "all", "--threads", "1,2")["results"]
-    names = registered() + ["pawl_mutex", "pawl_fairmutex", "pthread"]
-    check([(r["lock"], r["threads"]) for r in results] == [(n, t) for t in [1, 2] for n in names], "points")
-    for r in results:
-        check(r["throughput"] > 0, f"{r['lock']}: no acquisition")
-        check(0 <= r["fairness"] <= 1, f"{r['lock']}: fairness {r['fairness']}")
-        check(r["threads"] > 1 or r["fairness"] == 1, f"{r['lock']}: one thread is unfair to itself")
-        check(type(r["worst_wait_ns"]) is int and r["worst_wait_ns"] >= 0, f"{r['lock']}: worst_wait_ns")
+    b = results("mutexbench", *BRIEF, "--threads", "1,2")
+    names = [p["lock"] for p in b["points"] if p["threads"] == 1]
+    check(names[:len(registered()) + 5] == registered() + ["pawl_mutex", "pawl_fairmutex", *GLIBC], str(names))
+    check(points(b) == [(n, t, None) for t in [1, 2] for n in names], "points")
+    for p in b["points"]:
+        r = p["runs"][0]
+        check(p["threads"] > 1 or (r["fairness"] == 1 and r["jain"] == 1), f"{p['lock']}: one thread is unfair to itself")
+        check(r["worst_wait_ns"] <= r["starvation_ns"] * 1.5 + 1e6, f"{p['lock']}: a wait longer than any starvation")
+        check(p["family"] == ("pawl" if p["lock"] in registered() + ["pawl_mutex", "pawl_fairmutex"] else "peer"), p["lock"])
+    # A thread that spins may get nothing done in a moment on a busy machine, but not all of them.
+    idle = [p["lock"] for p in b["points"] if p["median"] == 0]
+    check(len(idle) < len(names) / 2, f"no acquisition: {idle}")
+    check(b["harness_ns"] > 0, "harness_ns")
+
+
+@test
+def mutexbench_measures_all_locks_of_a_peer_or_none():
+    names = all_locks()
+    for locks in PEERS.values():
+        check(len(set(locks) & set(names)) in [0, len(locks)], f"of {locks}, only some")
+    unknown = set(names) - set(registered()) - {"pawl_mutex", "pawl_fairmutex"} - set(GLIBC) - {l for p in PEERS.values() for l in p}
+    check(not unknown, f"not known to this test: {unknown}")
 
 
 @test
 def mutexbench_json_says_what_was_measured_and_where():
     b = bench("--lock", "ticket,pthread", "--threads", "2", "--ncs", "random:40", "--cs", "3", "--runs", "3", "--wait", "yield")
-    check(b["benchmark"] == "mutexbench" and type(b["warnings"]) is list, "head")
-    check(set(b["machine"]) == {"cpus", "model", "kernel", "compiler"} and b["machine"]["cpus"] >= 1, "machine")
-    expected = {"locks": ["ticket", "pthread"], "threads": [2], "ncs": "random:40", "cs": 3, "wait": "yield",
-                "duration_seconds": 0.02, "runs": 3}
-    check(b["config"] == expected, f"config: {b['config']}")
-    ticket, pthread = b["results"]
-    check((ticket["ncs"], ticket["cs"], ticket["wait"], ticket["runs"]) == ("random:40", 3, "yield", 3), str(ticket))
-    check(pthread["wait"] == "futex", str(pthread))
-    for r in b["results"]:
-        check(r["throughput_min"] <= r["throughput"] <= r["throughput_max"], f"{r['lock']}: median outside its range")
+    check(b["workload"] == "mutexbench" and b["preset"] is None and b["unit"] == "acquisitions/s", "head")
+    expected = {"duration_s": 0.02, "warm_up_s": 0.005, "processes": 3, "pin": "free", "wait": "yield", "cs": 3, "ncs": 40,
+                "ncs_random": True, "generator": "xoroshiro128+"}
+    check(b["parameters"] == expected, f"parameters: {b['parameters']}")
+    check(points(b) == [("ticket", 2, None), ("glibc", 2, None)], str(points(b)))
 
 
 @test
-def mutexbench_takes_every_form_of_every_option():
-    for form in [["-l", "tts", "-t", "2", "-d", "0.02", "-r", "2", "-j"], ["--ncs", "7"], ["--ncs=0"], ["--wait=spin"],
-                 ["--duration=20000us"], ["--duration=.02s"]]:
+def mutexbench_knows_the_figures_of_the_papers():
+    figures = {"max": (1, 0, False, "xoroshiro128+"), "moderate": (1, 500, False, "xoroshiro128+"),
+               "hapax-fig3-max": (1, 0, False, "xoroshiro128+"), "hapax-fig3-moderate": (1, 500, False, "xoroshiro128+"),
+               "reciprocating-fig1a": (1, 0, False, "mt19937"), "reciprocating-fig1b": (1, 250, True, "mt19937"),
+               "hemlock-fig2": (0, 0, False, "mt19937"), "hemlock-fig3": (5, 400, True, "mt19937"),
+               "capacitors-fig1": (1, 0, False, "mt19937")}
+    for name, figure in figures.items():
+        b = results("mutexbench", *BRIEF, "--lock", "mcs", "--threads", "2", "--preset", name)
+        p = b["parameters"]
+        check(b["preset"] == name and (p["cs"], p["ncs"], p["ncs_random"], p["generator"]) == figure, f"{name}: {p}")
+    p = results("mutexbench", *BRIEF, "--lock", "mcs", "--preset", "moderate", "--ncs", "7")["parameters"]
+    check(p["ncs"] == 7 and p["cs"] == 1, f"an option after the preset does not prevail: {p}")
+
+
+@test
+def every_form_of_every_option_is_taken():
+    for form in [["-l", "tts", "-t", "2", "-d", "0.02", "-r", "2", "-j"], ["--ncs", "7"], ["--ncs=0"], ["--wait=spin"], ["--cs=0"],
+                 ["--duration=20000us"], ["--duration=.02s"], ["--generator=mt19937"], ["--generator=xoroshiro128+"]]:
         b = bench("--lock", "tts", "--threads", "1", *form)
-        check(b["results"][0]["throughput"] > 0, f"{form}: no acquisition")
+        check(b["points"][0]["median"] > 0, f"{form}: no acquisition")
 
 
 @test
-def mutexbench_table_compares_with_pthread():
-    rows = [r.split() for r in output(*QUICK, "--lock", "tts,pthread", "--threads", "1,2").splitlines()[4:]]
-    check([r[:2] for r in rows] == [["1", "tts"], ["1", "pthread"], ["2", "tts"], ["2", "pthread"]], str(rows))
-    check(rows[1][4] == "1.00" and rows[3][4] == "1.00", f"pthread is not 1.00 of itself: {rows}")
+def threads_are_pinned_by_every_policy():
+    for pin in ["free", "compact", "scatter", "numa", "node=0"]:
+        b = results("mutexbench", *BRIEF, "--lock", "tts", "--threads", "1,2,5", "--pin", pin)
+        check({p["pin"] for p in b["points"]} == {pin} == {b["parameters"]["pin"]}, pin)
+
+
+@test
+def every_run_is_a_process_of_its_own():
+    b = results("mutexbench", *BRIEF, "--lock", "tts", "--threads", "1", "--runs", "4")
+    check(len(b["points"][0]["runs"]) == 4, "runs")
+    values = {r["value"] for r in b["points"][0]["runs"]}
+    check(len(values) > 1, "all runs have the same result")
+
+
+@test
+def the_default_is_a_sweep_of_threads_up_to_four_for_each_cpu():
+    b = results("mutexbench", *BRIEF, "--lock", "tts")
+    cpus = b["machine"]["cpus"]
+    check([p["threads"] for p in b["points"]] == [2**i for i in range(20) if 2**i <= 4 * cpus], str(points(b)))
+
+
+@test
+def tables_compare_with_glibc():
+    rows = [r.split() for r in output(*QUICK, "--lock", "tts,pthread", "--threads", "1,2").splitlines()]
+    head = next(i for i, r in enumerate(rows) if r[:2] == ["threads", "lock"])
+    rows = rows[head + 1:head + 5]
+    check([r[:2] for r in rows] == [["1", "tts"], ["1", "glibc"], ["2", "tts"], ["2", "glibc"]], str(rows))
+    check(rows[1][4] == "1.00" and rows[3][4] == "1.00", f"glibc is not 1.00 of itself: {rows}")
+
+
+@test
+def tables_say_what_the_loop_itself_costs():
+    check("the loop itself, with one thread and a lock that does nothing: " in output(*QUICK, "--lock", "tts", "-t", "1"), "harness")
+
+
+@test
+def csv_has_a_line_for_each_run():
+    text = output("bench", "tail", *BRIEF, "--runs", "2", "--lock", "tts,glibc", "--oversubscription", "1,2", "--csv")
+    rows = list(csv.DictReader(io.StringIO(text)))
+    check(len(rows) == 8, f"{len(rows)} lines")
+    for r in rows:
+        check(r["workload"] == "tail" and r["lock"] in ["tts", "glibc"] and r["run"] in ["1", "2"], str(r))
+        for key in ["value", "fairness", "jain", "starvation_ns", "worst_wait_ns", "cpu_s", "wait_p50_ns", "wait_p99.99_ns", "wait_max_ns"]:
+            check(float(r[key]) >= 0, f"{key}: {r[key]}")
+        check(None not in r and None not in r.values(), f"fields and heads differ in number: {r}")
 
 
 @test
 def mutexbench_waits_as_the_environment_says():
     b = bench("--lock", "tts", "--threads", "1", env=environment(PAWL_WAIT="spin"))
-    check(b["config"]["wait"] == "spin", b["config"]["wait"])
+    check(b["parameters"]["wait"] == "spin", b["parameters"]["wait"])
     b = bench("--lock", "tts", "--threads", "1", "--wait", "yield", env=environment(PAWL_WAIT="spin"))
-    check(b["config"]["wait"] == "yield", "--wait does not prevail")
+    check(b["parameters"]["wait"] == "yield", "--wait does not prevail")
 
 
 @test
-def mutexbench_ends_and_warns_when_more_threads_than_cpus_spin():
+def more_threads_than_cpus_that_spin_are_doubted():
     cpus = bench("--lock", "tts", "--threads", "1")["machine"]["cpus"]
-    for lock in ["ticket", "reciprocating"]:
+    for lock in ["ticket", "reciprocating", "glibc_spin"]:
         p = pawl(*QUICK, "--json", "--wait", "spin", "--lock", lock, "--threads", cpus + 2)
         check(p.returncode == 0 and p.stderr.startswith("pawl: warning: "), f"{lock}: {p.stderr}")
-        b = json.loads(p.stdout)
-        check(b["warnings"] and str(cpus + 2) in b["warnings"][0], f"{lock}: {b['warnings']}")
+        doubts = json.loads(p.stdout)["points"][0]["doubts"]
+        check(any("spin" in d and str(cpus + 2) in d for d in doubts), f"{lock}: {doubts}")
+    doubts = bench("--lock", "ticket", "--threads", cpus + 2)["points"][0]["doubts"]
+    check(not any("spin" in d for d in doubts), f"ticket sleeps: {doubts}")
+
+
+@test
+def an_empty_non_critical_section_is_doubted():
+    for ncs, doubted in [("0", True), ("random:10", False)]:
+        doubts = bench("--lock", "ticket", "--threads", "2", "--ncs", ncs)["doubts"]
+        check(any("non-critical section" in d for d in doubts) == doubted, f"{ncs}: {doubts}")
 
 
 @test
 def mutexbench_runs_hundreds_of_threads():
-    check(bench("--lock", "mcs,capacitor_tts", "--threads", "300")["results"][0]["threads"] == 300, "threads")
+    check(points(bench("--lock", "mcs,capacitor_tts", "--threads", "300")) == [("mcs", 300, None), ("capacitor_tts", 300, None)], "points")
 
 
 @test
-def mutexbench_catches_a_lock_that_lets_two_threads_in():
-    with folder() as f:
-        shutil.copytree(root / "include", f"{f}/include")
-        shutil.copytree(root / "common", f"{f}/common")
-        header = root / "include/pawl/ticket.h"
-        text = header.read_text().replace("pawl_wait_until_eq(&l->serving, mine);", "(void)mine;")
-        check(text != header.read_text(), "ticket.h has no such line any more")
-        open(f"{f}/include/pawl/ticket.h", "w").write(text)
-        sources = [s for part in ["src", "bench", "cli"] for s in sorted((root / part).glob("*.c"))
-                   if not s.name.startswith("hardware_") or s.name == "hardware_other.c"]
-        libraries = run("pkg-config", "--cflags", "--libs", "jansson").stdout.split()
-        p = run("cc", "-std=gnu11", "-D_GNU_SOURCE", '-DPAWL_VERSION="broken"', '-DPAWL_LIBEXECDIR="none"', f"-I{f}/include", f"-I{f}", f"-I{root}",
-                *sources, *libraries, "-pthread", "-o", f"{f}/pawl")
-        check(p.returncode == 0, p.stderr)
-        p = run(f"{f}/pawl", *QUICK, "--lock", "ticket", "--threads", "2", "--cs", "100")
-        check(p.returncode == 1 and p.stdout == "", f"exit {p.returncode}: {p.stdout}")
-        check(p.stderr == "pawl: ticket: two of 2 threads held the lock at once\n", p.stderr)
+def a_lock_that_lets_two_threads_in_is_caught():
+    for workload, more in [("mutexbench", ["--threads", "2"]), ("mutexbench", ["--threads", "2", "--generator", "mt19937"]),
+                           ("tail", ["--oversubscription", "1"])]:
+        p = run(harness.build / "pawl-broken", "bench", workload, *QUICK[2:], "--lock", "broken", "--cs", "100", *more)
+        check(p.returncode == 1 and p.stdout == "", f"{workload}: exit {p.returncode}: {p.stdout}")
+        check("threads held the lock at once\n" in p.stderr and p.stderr.startswith("pawl: broken: two of "), p.stderr)
+
+
+@test
+def tail_has_the_waits_of_every_lock_and_thread():
+    b = results("tail", *BRIEF, "--oversubscription", "1")
+    cpus = b["machine"]["cpus"]
+    check(points(b) == [(n, cpus, "oversubscription 1") for n in all_locks()], "points")
+    b = results("tail", *BRIEF, "--lock", "mcs,pawl_mutex,glibc")
+    check(points(b) == [(n, r * cpus, f"oversubscription {r}") for r in [1, 2, 8, 32] for n in ["mcs", "pawl_mutex", "glibc"]], "points")
+    for p in b["points"]:
+        w = p["runs"][0]["wait_ns"]
+        check(w["p50"] <= w["p90"] <= w["p99"] <= w["p99.9"] <= w["p99.99"] <= w["max"], f"{p['lock']}: {w}")
+        check(len(w["threads"]) == p["threads"] and max(t["max"] for t in w["threads"]) == w["max"], f"{p['lock']}: threads")
+
+
+@test
+def multiwait_measures_every_lock():
+    b = results("multiwait", *BRIEF, "--threads", "2")
+    check(points(b) == [(n, 2, None) for n in all_locks()], "points")
+    check(b["unit"] == "rounds/s" and b["parameters"]["locks"] == 10, str(b["parameters"]))
+    b = results("multiwait", "-d", "50ms", "-r", "1", "--lock", "hemlock,mcs,clh,ck_clh" if "ck_clh" in all_locks() else "hemlock,mcs,clh", "--threads", "1,3")
+    for p in b["points"]:
+        check(p["runs"][0]["fairness"] is None, f"{p['lock']}: a share")
+    check(any(p["median"] > 0 for p in b["points"]), "no round")
+
+
+@test
+def ring_waits_in_four_ways():
+    b = results("ring", *BRIEF, "--threads", "1,2")
+    check(points(b) == [("ring", t, v) for t in [1, 2] for v in ["load", "cas", "swap", "faa"]], "points")
+    check(any(p["median"] > 0 for p in b["points"]) and b["harness_ns"] is None, "no hand-over")
+    check(points(results("ring", *BRIEF, "--threads", "2", "--by", "swap,load")) == [("ring", 2, "load"), ("ring", 2, "swap")], "--by")
+
+
+@test
+def pingpong_measures_pairs_of_cpus():
+    cpus = bench("--lock", "tts", "--threads", "1")["machine"]["cpus"]
+    if cpus < 2:
+        harness.refused(["bench", "pingpong"], "two CPUs")
+        return
+    b = results("pingpong", *BRIEF)
+    check(len(b["points"]) == min(cpus - 1, 64) and b["unit"] == "ns" and not b["higher_is_better"], "points")
+    check(b["points"][0]["median"] > 0, "no time at all")
 
 
 @test
@@ -102,7 +240,6 @@ def demo_shows_every_lock_within_a_minute():
     text = output("demo", timeout=60)
     rows = [r.split() for r in text.split("\n\n")[1].splitlines()]
     check(rows[0] == ["lock", "bytes", "ns/pair", "M/s", "fairness", "order"], str(rows[0]))
-    check([r[0] for r in rows[1:]] == registered() + ["pawl_mutex", "pawl_fairmutex", "pthread"],
-          "names differ from locks.def")
+    check([r[0] for r in rows[1:]] == all_locks(), "names differ from those of bench")
     for r in rows[1:]:
-        check(int(r[1]) > 0 and float(r[2]) > 0 and float(r[3]) > 0 and 0 <= float(r[4]) <= 1, str(r))
+        check(int(r[1]) > 0 and float(r[2]) > 0 and float(r[3]) >= 0 and 0 <= float(r[4]) <= 1, str(r))

@@ -5,11 +5,12 @@ import os
 from harness import check, environment, folder, output, pawl, refused, test
 
 BENCH = ["bench", "mutexbench"]
+WORKLOADS = ["mutexbench", "tail", "multiwait", "ring", "pingpong"]
 
 
 @test
 def help_and_version_of_every_command():
-    for command in [[], ["list"], ["bench"], BENCH, ["demo"]]:
+    for command in [[], ["list"], ["bench"], *[["bench", w] for w in WORKLOADS], ["demo"]]:
         text = output(*command, "--help")
         check(text.startswith("Usage: " + " ".join(["pawl", *command])), f"{command}: {text.splitlines()[0]}")
         check(output(*command, "--usage").startswith("Usage: "), f"{command}: --usage")
@@ -24,6 +25,9 @@ def unknown_commands_and_options_are_refused():
         (["lst"], "'lst'; did you mean 'list'?".split(";")[0]),
         ([""], "''"),
         (["bench", "mutexbnch"], "did you mean 'mutexbench'?"),
+        (["bench", "ring", "--lock", "tts"], "--lock"),
+        (["bench", "pingpong", "--threads", "2"], "--threads"),
+        (["bench", "multiwait", "--ncs", "2"], "--ncs"),
         (["--nonsense"], "--nonsense"),
         (["-x"], "-x"),
         (["list", "--nonsense"], "--nonsense"),
@@ -42,7 +46,7 @@ def unknown_commands_and_options_are_refused():
 def unknown_locks_are_refused_with_a_hint():
     refused(["list", "tickt"], "'tickt': no such lock; did you mean 'ticket'?")
     refused(["list", "ticket", "zzzzzzzz"], "'zzzzzzzz': no such lock")
-    refused([*BENCH, "--lock", "tts,pthred"], "--lock 'pthred': no such lock; did you mean 'pthread'?")
+    refused([*BENCH, "--lock", "tts,glbc"], "--lock 'glbc': no such lock; did you mean 'glibc'?")
     refused([*BENCH, "--lock", "x" * 5000], "no such lock")
 
 
@@ -52,7 +56,11 @@ def bad_values_are_refused():
         "--threads": ["0", "1000000000", "4097", "2x", "x", "-1", "+1", " 1", "1.5", "", ",", "1,", ",1", "1,,2", "1,0", "9" * 40],
         "--lock": ["", ",", "tts,", "TTS", "tts ticket"],
         "--ncs": ["", "x", "-1", "5x", "random", "random:", "random:0", "random:x", "random:5x", "1000001", "random:1000001"],
-        "--cs": ["", "0", "-1", "x", "1x", "1000001"],
+        "--cs": ["", "-1", "x", "1x", "1000001"],
+        "--generator": ["", "mt", "xoroshiro"],
+        "--preset": ["", "maxx", "fig1"],
+        "--pin": ["", "close", "node=", "node=x", "node=100000", "compact,free"],
+        "--warm-up": ["", "0", "x"],
         "--duration": ["", "0", "0s", "-1", "1x", "1 s", "s", "ms", "nan", "inf", "0x10", "1e3", "1.2.3", ".", "2h", "3601", "10us"],
         "--runs": ["", "0", "-1", "x", "1001", "3x"],
         "--wait": ["", "sleep", "SPIN", "spin,yield"],
@@ -60,6 +68,22 @@ def bad_values_are_refused():
     for option, values in bad.items():
         for value in values:
             refused([*BENCH, f"{option}={value}"], option)
+
+
+@test
+def bad_values_of_single_workloads_are_refused():
+    for arguments, named in [
+        (["tail", "--oversubscription", "0"], "--oversubscription"),
+        (["tail", "--oversubscription", "1,,2"], "--oversubscription"),
+        (["tail", "--oversubscription", "257"], "--oversubscription"),
+        (["ring", "--by", "magic"], "--by"),
+        (["ring", "--by", ""], "--by"),
+        (["pingpong", "--cpus", "0"], "--cpus"),
+        (["pingpong", "--cpus", "0,0"], "--cpus"),
+        (["pingpong", "--cpus", "0,65535"], "--cpus"),
+        (["pingpong", "--cpus", "x,y"], "--cpus"),
+    ]:
+        refused(["bench", *arguments], named)
 
 
 @test

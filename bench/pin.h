@@ -1,0 +1,19 @@
+/* pin.h - which CPUs a thread may run on */
+#pragma once
+
+typedef enum bench_pin_policy {
+    BENCH_FREE,    /* wherever the scheduler puts it                      */
+    BENCH_COMPACT, /* neighbours on neighbouring CPUs                     */
+    BENCH_SCATTER, /* as far apart as the machine allows                  */
+    BENCH_NUMA,    /* thread i anywhere on NUMA node i, and round again   */
+    BENCH_NODE,    /* all anywhere on one NUMA node                       */
+    BENCH_CPUS,    /* thread i on the CPU given                           */
+} bench_pin_policy;
+
+typedef struct bench_pin {
+    bench_pin_policy policy;
+    unsigned node;
+} bench_pin;
+
+/* Binds the calling thread, the `index`th of `threads`. 0 or an errno value. `cpus` is for BENCH_CPUS. */
+int bench_pin_self(const bench_pin *pin, unsigned index, unsigned threads, const unsigned *cpus);

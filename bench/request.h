@@ -1,0 +1,51 @@
+/* request.h - one run as a message: what a measuring process is asked, and what it answers
+ *
+ * Both sides are built from this tree, so these are plain bytes on a pipe. The answer is a bench_run, followed by a
+ * bench_waits for each thread if it says so.
+ */
+#pragma once
+
+#include "lock.h"
+#include "pin.h"
+
+typedef struct bench_request {
+    char workload[16];
+    char lock[40];
+    unsigned threads;
+    unsigned variant; /* of the workload */
+    bench_load load;
+    int policy; /* a pawl_policy */
+    bench_pin pin;
+    unsigned cpus[2]; /* pingpong's */
+    uint64_t duration_ns, warm_up_ns;
+    char path[256]; /* leveldb's database */
+} bench_request;
+
+typedef struct bench_waits {
+    double p50, p90, p99, p999, p9999, max; /* nanoseconds */
+} bench_waits;
+
+enum { BENCH_CYCLES, BENCH_INSTRUCTIONS, BENCH_CACHE_MISSES, BENCH_COUNTERS };
+
+/* Numbers that a workload does not have are negative. */
+typedef struct bench_run {
+    int error; /* 0, an errno value, or one of the below */
+    double value;
+    double fairness, jain;
+    double starvation_ns, worst_wait_ns;
+    double cpu_s;
+    double voluntary_switches, involuntary_switches;
+    double counters[BENCH_COUNTERS];
+    double others_cpus; /* CPUs that other programs used meanwhile          */
+    double step_ns;     /* of a fixed amount of work: the speed of the CPUs */
+    bench_waits waits;
+    unsigned waits_of_threads;
+} bench_run;
+
+/* In the place of an errno value. */
+enum {
+    BENCH_NO_EXCLUSION = -1, /* the replay disagrees: two threads were inside at once */
+    BENCH_DIED = -2,         /* no answer                                             */
+    BENCH_NO_PROGRAM = -3,   /* the measuring program is not there                    */
+    BENCH_NO_DATABASE = -4,  /* leveldb's could not be opened                         */
+};

@@ -1,0 +1,31 @@
+/* surroundings.h - what else goes on while a process measures: its own CPU time and switches, the counters of the CPU,
+ * the other programs, and the CPUs' speed */
+#pragma once
+
+#include "request.h"
+
+typedef struct bench_counters {
+    int fd[BENCH_COUNTERS]; /* -1 if the machine does not give it */
+} bench_counters;
+
+/* A moment. What happened between two of them is the difference. */
+typedef struct bench_moment {
+    double ns, ticks;
+    double cpu_ns, voluntary, involuntary; /* of this process */
+    double busy_ns;                        /* of all CPUs together; negative if unknown */
+    double counters[BENCH_COUNTERS];       /* negative if unknown */
+} bench_moment;
+
+/* Opens counters that the threads to come are counted in, too. */
+bench_counters bench_counters_open(void);
+
+/* NULL, or why there are none; a text that stays. */
+const char *bench_counters_missing(void);
+
+bench_moment bench_moment_now(const bench_counters *counters);
+
+/* Fills in all that follows from two moments. */
+void bench_surroundings(bench_run *run, const bench_moment *from, const bench_moment *to);
+
+/* Nanoseconds of a fixed piece of work, the best of a few tries: a CPU that runs slower takes longer. */
+double bench_step_ns(void);

@@ -1,0 +1,30 @@
+/* bench.c - `pawl bench`: a choice of workloads */
+#include "bench.h"
+
+#include "bench/workload.h"
+
+#include <string.h>
+
+/* A workload is a file and a line here. */
+static const command workloads[] = {
+    {"mutexbench", "Threads that do nothing but take one lock", mutexbench_main},
+    {"tail", "How long they wait for it: the distribution", tail_main},
+    {"multiwait", "One thread takes ten locks, the others one of them at random", multiwait_main},
+    {"ring", "Threads pass a token, and wait for it in different ways", ring_main},
+    {"pingpong", "One cache line between two CPUs", pingpong_main},
+    {NULL, NULL, NULL},
+};
+
+static const command_set bench = {
+    .kind = "workload",
+    .usage = "WORKLOAD [OPTION...]",
+    .doc = "Measure locks.",
+    .commands = workloads,
+};
+
+int bench_main(int argc, char **argv)
+{
+    if (argc == 2 && strcmp(argv[1], BENCH_ANSWER) == 0)
+        return bench_answer(NULL, bench_runner_of);
+    return dispatch(&bench, argc, argv);
+}

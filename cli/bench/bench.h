@@ -1,0 +1,146 @@
+/* bench.h - what the workloads of `pawl bench` share
+ *
+ * A workload is a file in this folder, which says what it measures and with which options, a line in bench.c, and a file
+ * in bench/ for the run itself. From there on all are alike: points are measured in turns, each run in a process of its
+ * own, and written as a table, JSON or CSV.
+ */
+#pragma once
+
+#include "cli/output.h"
+
+#include "bench/ask.h"
+#include "bench/machine.h"
+
+#include <jansson.h>
+
+typedef struct study study;
+
+/* One-line texts that say why a number may not mean what it seems to. */
+typedef struct doubts {
+    size_t count;
+    char **text;
+} doubts;
+
+void doubt(doubts *d, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+typedef struct sample {
+    bench_run run;
+    bench_waits *waits; /* of each thread, or NULL */
+} sample;
+
+/* A lock that can be measured, by whatever way the workload has. */
+typedef struct subject {
+    const char *name;
+    bool peer;
+    bench_waiting waiting;
+    const char *preload; /* the library that brings it, or NULL */
+} subject;
+
+/* One lock under one load. */
+typedef struct point {
+    const char *lock;
+    bool peer;
+    bench_waiting waiting;
+    const char *variant; /* or NULL */
+    bench_request request;
+    bench_place place;
+    sample *samples; /* as many as the study has runs */
+    double median, min, max, q1, q3;
+    doubts doubts;
+} point;
+
+/* Which of the common options a workload takes. */
+enum { TAKES_LOCKS = 1, TAKES_THREADS = 2, TAKES_PIN = 4, TAKES_LOAD = 8 };
+
+typedef struct workload {
+    const char *name;
+    const char *doc; /* for --help */
+    unsigned takes;
+    const char *unit;
+    bool higher_is_better;
+    bool harness;                                    /* can be run with a lock that does nothing */
+    const struct argp_option *options;               /* its own, or NULL                         */
+    bool (*take)(study *s, int key, char *argument); /* one of them; false if it is another's    */
+    const subject *(*subjects)(size_t *count);       /* NULL if it has no locks                  */
+    void (*plan)(study *s);                          /* adds the points                          */
+    void (*parameters)(const study *s, json_t *to);  /* what its own options said; may be NULL   */
+} workload;
+
+typedef enum format { TEXT, JSON, CSV } format;
+
+struct study {
+    const workload *workload;
+    machine machine;
+    /* The options. */
+    const subject **locks;
+    size_t lock_count;
+    unsigned *threads;
+    size_t thread_counts;
+    const char *preset;
+    bench_request base; /* of every point */
+    unsigned runs;
+    format format;
+    const char *output;
+    unsigned *ratios; /* tail's */
+    size_t ratio_count;
+    unsigned variants; /* a bit for each that is wanted */
+    /* The results. */
+    point *points;
+    size_t point_count;
+    bool harness_known;
+    double harness_ns;
+    doubts doubts;
+};
+
+/* bench_main.c: options, measurement and output of a workload. */
+int workload_main(const workload *w, int argc, char **argv);
+
+/* Its steps, for who has no options: defaults, all that is measured and judged, and the end of it. */
+void study_begin(study *s, const workload *w, uint64_t duration_ns);
+void study_measure(study *s);
+void study_end(study *s);
+
+/* plan.c: a point like the base, to be changed by the caller; and the usual points, every lock with every number of
+ * threads. The pointer holds until the next one is added. */
+point *add_point(study *s, const subject *lock, unsigned threads);
+void plan_locks_and_threads(study *s);
+
+/* options.c */
+typedef struct argp_child option_group;
+size_t option_groups(unsigned takes, struct argp_child *groups);
+void default_options(study *s);
+const char *pin_name(const bench_pin *pin, char *room, size_t size);
+unsigned *append_number(unsigned *numbers, size_t *count, unsigned number);
+
+/* load.c: the options that say what threads do inside and outside, and presets of the papers. */
+extern const struct argp load_argp;
+void load_parameters(const study *s, json_t *to);
+
+/* measure.c: fills in the samples of all points. Fails if it cannot, and exits with EXIT_BAD_NEWS if a lock let two
+ * threads in. */
+void measure(study *s);
+double quantile(double *values, size_t count, double part); /* sorts them */
+
+/* judge.c: fills in the doubts about a study; and a line about them on standard error. */
+void judge(study *s);
+void warn_of(const study *s);
+
+/* subjects.c: the locks that are inlined into loops of this program. */
+const subject *native_subjects(size_t *count);
+
+/* study_text.c, study_json.c, study_csv.c */
+void study_text(output *o, const study *s);
+void study_json(output *o, const study *s);
+void study_csv(output *o, const study *s);
+
+/* progress.c: a line on standard error, if that is a terminal. */
+void progress_show(const char *format, ...) __attribute__((format(printf, 1, 2)));
+void progress_clear(void);
+
+/* The workloads. */
+extern const workload mutexbench;
+int mutexbench_main(int argc, char **argv);
+int multiwait_main(int argc, char **argv);
+int tail_main(int argc, char **argv);
+int ring_main(int argc, char **argv);
+int pingpong_main(int argc, char **argv);

@@ -1,0 +1,76 @@
+/* bench_main.c - from the options of a workload to its output */
+#include "bench.h"
+
+#include "cli/parse.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static error_t parse(int key, char *argument, struct argp_state *state)
+{
+    study *s = state->input;
+    if (key == ARGP_KEY_INIT) {
+        for (const struct argp_child *c = state->root_argp->children; c->argp != NULL; c++)
+            state->child_inputs[c - state->root_argp->children] = s;
+        return 0;
+    }
+    return s->workload->take != NULL && s->workload->take(s, key, argument) ? 0 : ARGP_ERR_UNKNOWN;
+}
+
+static void take_options(study *s, int argc, char **argv)
+{
+    struct argp_child children[8] = {{0}};
+    size_t count = option_groups(s->workload->takes, children);
+    children[count] = common_options[0];
+    struct argp argp = {
+        .options = s->workload->options, .parser = parse, .doc = s->workload->doc, .children = children};
+    parse_options(&argp, argc, argv, 0, s);
+}
+
+void study_begin(study *s, const workload *w, uint64_t duration_ns)
+{
+    s->workload = w;
+    s->machine = machine_here();
+    s->base = (bench_request){.load = {.cs = 1}, .policy = pawl_get_wait(), .duration_ns = duration_ns};
+    snprintf(s->base.workload, sizeof s->base.workload, "%s", w->name);
+}
+
+void study_measure(study *s)
+{
+    s->workload->plan(s);
+    measure(s);
+    judge(s);
+    warn_of(s);
+}
+
+void study_end(study *s)
+{
+    for (size_t i = 0; i < s->point_count; i++) {
+        for (unsigned r = 0; r < s->runs; r++)
+            free(s->points[i].samples[r].waits);
+        free(s->points[i].samples);
+    }
+    free(s->points);
+    free(s->locks);
+    free(s->threads);
+    free(s->ratios);
+}
+
+int workload_main(const workload *w, int argc, char **argv)
+{
+    static void (*const write[])(output * o, const study *s) = {
+        [TEXT] = study_text, [JSON] = study_json, [CSV] = study_csv};
+    study s = {.runs = 7};
+    study_begin(&s, w, 250000000);
+    take_options(&s, argc, argv);
+    check_environment();
+    output_check(s.output);
+    default_options(&s);
+    study_measure(&s);
+    output o;
+    output_open(&o, s.output);
+    write[s.format](&o, &s);
+    output_close(&o);
+    study_end(&s);
+    return EXIT_SUCCESS;
+}

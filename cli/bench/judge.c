@@ -1,0 +1,132 @@
+/* judge.c - why results may not mean what they seem to
+ *
+ * Each rule is about a way in which lock benchmarks have misled; the limits are generous, so that what is said deserves to
+ * be read.
+ */
+#include "bench.h"
+
+#include <pawl/wait.h>
+
+#include <stdarg.h>
+#include <stdlib.h>
+
+static const double foreign = 0.10; /* of all CPUs, used by other programs          */
+static const double drift = 0.05;   /* of the CPUs' speed, from the study's median   */
+static const double spread = 0.30;  /* between the quartiles, of the median         */
+
+void doubt(doubts *d, const char *format, ...)
+{
+    d->text = realloc(d->text, (d->count + 1) * sizeof *d->text);
+    va_list arguments;
+    va_start(arguments, format);
+    if (d->text == NULL || vasprintf(&d->text[d->count++], format, arguments) < 0)
+        fail("out of memory");
+    va_end(arguments);
+}
+
+static double median_of(const point *p, unsigned runs, size_t offset)
+{
+    double *values = allocate(runs, sizeof *values);
+    for (unsigned r = 0; r < runs; r++)
+        values[r] = *(const double *)((const char *)&p->samples[r].run + offset);
+    double median = quantile(values, runs, 0.5);
+    free(values);
+    return median;
+}
+
+#define MEDIAN(p, runs, member) median_of(p, runs, offsetof(bench_run, member))
+
+static bool spins(const study *s, const point *p)
+{
+    return p->waiting == BENCH_SPINS || (p->waiting == BENCH_BY_POLICY && s->base.policy == PAWL_WAIT_SPIN);
+}
+
+static bool spins_in_vain(const study *s, const point *p)
+{
+    return spins(s, p) && p->request.threads > s->machine.cpus;
+}
+
+/* Threads that spin are always running, unless something else is. */
+static double own_share(const study *s, const point *p)
+{
+    unsigned cpus = p->request.threads < s->machine.cpus ? p->request.threads : s->machine.cpus;
+    return MEDIAN(p, s->runs, cpu_s) * 1e9 / ((double)cpus * (double)p->request.duration_ns);
+}
+
+/* A schedule that repeats serves everybody equally often, more exactly than chance would. */
+static bool cycles(const study *s, const point *p)
+{
+    const bench_load *load = &p->request.load;
+    return p->request.threads > 2 && !load->ncs_random && MEDIAN(p, s->runs, fairness) > 0.9999;
+}
+
+static void judge_point(study *s, point *p, double step_ns)
+{
+    unsigned threads = p->request.threads, cpus = s->machine.cpus;
+    if (spins_in_vain(s, p))
+        doubt(&p->doubts, "%u threads spin on %u CPU%s: this measures the scheduler, not the lock", threads,
+              cpus, cpus == 1 ? "" : "s");
+    double others = MEDIAN(p, s->runs, others_cpus);
+    if (others > foreign * cpus)
+        doubt(&p->doubts, "other programs used %.0f %% of the CPUs", 100 * others / cpus);
+    else if (spins(s, p) && own_share(s, p) < 1 - 2 * foreign)
+        doubt(&p->doubts, "the threads got only %.0f %% of the CPU time: other programs were running",
+              100 * own_share(s, p));
+    double pace = MEDIAN(p, s->runs, step_ns) / step_ns - 1;
+    if (pace > drift || pace < -drift)
+        doubt(&p->doubts, "the CPUs were %.0f %% %s than for most points", 100 * (pace > 0 ? pace : -pace),
+              pace > 0 ? "slower" : "faster");
+    if (p->median > 0 && (p->q3 - p->q1) / p->median > spread)
+        doubt(&p->doubts, "the runs disagree: the middle half of them spans %.0f %% of the median",
+              100 * (p->q3 - p->q1) / p->median);
+    if (cycles(s, p))
+        doubt(&p->doubts,
+              "all threads were served equally often to 1 in 10000: one order of admission held throughout, "
+              "and another might be faster or slower");
+}
+
+/* What holds for every point is said once. */
+static void judge_load(study *s)
+{
+    const bench_load *load = &s->base.load;
+    bool contended = false;
+    for (size_t i = 0; i < s->point_count; i++)
+        contended |= s->points[i].request.threads > 1;
+    if ((s->workload->takes & TAKES_LOAD) != 0 && contended && load->ncs == 0)
+        doubt(&s->doubts,
+              "an empty non-critical section favours locks that write their own line on release: it is still "
+              "there when the thread arrives again");
+}
+
+static double usual_step_ns(const study *s)
+{
+    double *values = allocate(s->point_count, sizeof *values);
+    for (size_t i = 0; i < s->point_count; i++)
+        values[i] = MEDIAN(&s->points[i], s->runs, step_ns);
+    double median = quantile(values, s->point_count, 0.5);
+    free(values);
+    return median;
+}
+
+void judge(study *s)
+{
+    double step_ns = usual_step_ns(s);
+    for (size_t i = 0; i < s->point_count; i++)
+        judge_point(s, &s->points[i], step_ns);
+    judge_load(s);
+}
+
+/* Points share most of their doubts; the table marks them, and this says how many have one. */
+void warn_of(const study *s)
+{
+    size_t doubted = 0;
+    const char *first = NULL;
+    for (size_t i = 0; i < s->point_count; i++)
+        if (s->points[i].doubts.count > 0) {
+            first = first != NULL ? first : s->points[i].doubts.text[0];
+            doubted++;
+        }
+    if (doubted > 0)
+        fprintf(stderr, "pawl: warning: %zu of %zu points are in doubt: %s%s\n", doubted, s->point_count,
+                first, doubted > 1 ? ", and so on" : "");
+}

@@ -1,0 +1,195 @@
+/* options.c - the options that workloads have in common, in groups, of which each takes what makes sense for it */
+#include "bench.h"
+
+#include "bench/topology.h"
+
+#include "cli/parse.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_THREADS = 4096, MOST_RUNS = 1000 };
+
+static const char *subject_name(const void *subjects, size_t i)
+{
+    return ((const subject *)subjects)[i].name;
+}
+
+static void add_lock(study *s, const subject *lock)
+{
+    s->locks = realloc(s->locks, (s->lock_count + 1) * sizeof *s->locks);
+    if (s->locks == NULL)
+        fail("out of memory");
+    s->locks[s->lock_count++] = lock;
+}
+
+static void lock_item(const char *item, void *input)
+{
+    study *s = input;
+    size_t count, before = s->lock_count;
+    const subject *all = s->workload->subjects(&count);
+    const char *name = strcmp(item, "pthread") == 0 ? "glibc" : item;
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(name, "all") == 0 || strcmp(name, all[i].name) == 0 ||
+            (strcmp(name, "peers") == 0 && all[i].peer))
+            add_lock(s, &all[i]);
+    if (s->lock_count == before)
+        fail("--lock '%s': no such lock%s", item, did_you_mean(item, subject_name, all, count));
+}
+
+unsigned *append_number(unsigned *numbers, size_t *count, unsigned number)
+{
+    numbers = realloc(numbers, (*count + 1) * sizeof *numbers);
+    if (numbers == NULL)
+        fail("out of memory");
+    numbers[(*count)++] = number;
+    return numbers;
+}
+
+static void threads_item(const char *item, void *input)
+{
+    study *s = input;
+    s->threads = append_number(s->threads, &s->thread_counts,
+                               (unsigned)parse_number("--threads", item, 1, MOST_THREADS));
+}
+
+static const struct {
+    const char *name;
+    bench_pin_policy policy;
+} pins[] = {
+    {"free", BENCH_FREE}, {"compact", BENCH_COMPACT}, {"scatter", BENCH_SCATTER}, {"numa", BENCH_NUMA}};
+
+enum { PINS = sizeof pins / sizeof pins[0] };
+
+static void take_pin(study *s, const char *text)
+{
+    static const char prefix[] = "node=";
+    for (int i = 0; i < PINS; i++)
+        if (strcmp(text, pins[i].name) == 0) {
+            s->base.pin = (bench_pin){.policy = pins[i].policy};
+            return;
+        }
+    if (strncmp(text, prefix, strlen(prefix)) != 0)
+        fail("--pin '%s': must be free, compact, scatter, numa or node=N", text);
+    hwloc_topology_t t = bench_topology();
+    int nodes = t != NULL ? hwloc_get_nbobjs_by_type(t, HWLOC_OBJ_NUMANODE) : 0;
+    uint64_t node =
+        parse_number("--pin node=", text + strlen(prefix), 0, nodes > 1 ? (uint64_t)nodes - 1 : 0);
+    s->base.pin = (bench_pin){.policy = BENCH_NODE, .node = (unsigned)node};
+}
+
+const char *pin_name(const bench_pin *pin, char *room, size_t size)
+{
+    for (int i = 0; i < PINS; i++)
+        if (pins[i].policy == pin->policy)
+            return pins[i].name;
+    if (pin->policy == BENCH_CPUS)
+        return "cpus";
+    snprintf(room, size, "node=%u", pin->node);
+    return room;
+}
+
+enum { WAIT = 0x200, PIN, WARM_UP };
+
+static error_t parse(int key, char *argument, struct argp_state *state)
+{
+    study *s = state->input;
+    switch (key) {
+    case 'l':
+        s->lock_count = 0;
+        parse_list("--lock", argument, lock_item, s);
+        return 0;
+    case 't':
+        s->thread_counts = 0;
+        parse_list("--threads", argument, threads_item, s);
+        return 0;
+    case WAIT:
+        s->base.policy = parse_policy("--wait", argument);
+        return 0;
+    case PIN:
+        take_pin(s, argument);
+        return 0;
+    case 'd':
+        s->base.duration_ns = parse_duration("--duration", argument);
+        return 0;
+    case WARM_UP:
+        s->base.warm_up_ns = parse_duration("--warm-up", argument);
+        return 0;
+    case 'r':
+        s->runs = (unsigned)parse_number("--runs", argument, 1, MOST_RUNS);
+        return 0;
+    case 'j':
+        s->format = JSON;
+        return 0;
+    case 'c':
+        s->format = CSV;
+        return 0;
+    case 'o':
+        s->output = argument;
+        return 0;
+    }
+    return ARGP_ERR_UNKNOWN;
+}
+
+static const struct argp_option lock_options[] = {
+    {"lock", 'l', "LIST", 0, "Locks; 'all' (default), or 'peers' for those of other libraries", 0},
+    {"wait", WAIT, "POLICY", 0, "How threads wait: spin, yield or park (default: PAWL_WAIT, or park)", 0},
+    {0},
+};
+
+static const struct argp_option thread_options[] = {
+    {"threads", 't', "LIST", 0, "Numbers of threads (default: powers of two up to four for each CPU)", 0},
+    {0},
+};
+
+static const struct argp_option pin_options[] = {
+    {"pin", PIN, "POLICY", 0, "Where threads run: free (default), compact, scatter, numa, or node=N", 0},
+    {0},
+};
+
+static const struct argp_option run_options[] = {
+    {"duration", 'd', "TIME", 0, "Measured time of one run, such as 500ms (default 250ms)", 0},
+    {"warm-up", WARM_UP, "TIME", 0, "Time before that (default: a tenth, 5ms to 100ms)", 0},
+    {"runs", 'r', "N", 0, "Runs, each in a process of its own, of which the median counts (default 7)", 0},
+    {"json", 'j', NULL, 0, "Write JSON", 0},
+    {"csv", 'c', NULL, 0, "Write CSV, a line for each run", 0},
+    {"output", 'o', "FILE", 0, "Write to FILE instead of standard output", 0},
+    {0},
+};
+
+static const struct argp lock_argp = {.options = lock_options, .parser = parse};
+static const struct argp thread_argp = {.options = thread_options, .parser = parse};
+static const struct argp pin_argp = {.options = pin_options, .parser = parse};
+static const struct argp run_argp = {.options = run_options, .parser = parse};
+
+static const struct {
+    unsigned taken;
+    const struct argp *argp;
+} groups[] = {{TAKES_LOCKS, &lock_argp},
+              {TAKES_THREADS, &thread_argp},
+              {TAKES_LOAD, &load_argp},
+              {TAKES_PIN, &pin_argp},
+              {0, &run_argp}};
+
+size_t option_groups(unsigned takes, struct argp_child *to)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < sizeof groups / sizeof groups[0]; i++)
+        if ((takes & groups[i].taken) == groups[i].taken)
+            to[count++] = (struct argp_child){groups[i].argp, 0, NULL, 0};
+    return count;
+}
+
+void default_options(study *s)
+{
+    enum { LEAST_NS = 5000000, MOST_NS = 100000000 };
+    unsigned takes = s->workload->takes;
+    uint64_t tenth = s->base.duration_ns / 10;
+    if (s->base.warm_up_ns == 0)
+        s->base.warm_up_ns = tenth < LEAST_NS ? LEAST_NS : tenth > MOST_NS ? MOST_NS : tenth;
+    if ((takes & TAKES_LOCKS) != 0 && s->lock_count == 0)
+        lock_item("all", s);
+    if ((takes & TAKES_THREADS) != 0 && s->thread_counts == 0)
+        for (unsigned n = 1; n <= 4 * s->machine.cpus && n <= MOST_THREADS; n *= 2)
+            s->threads = append_number(s->threads, &s->thread_counts, n);
+}

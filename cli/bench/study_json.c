@@ -1,0 +1,118 @@
+/* study_json.c - a study as JSON, in the form that bench/result.schema.json describes */
+#include "bench.h"
+
+#include "cli/json.h"
+#include "cli/parse.h"
+
+#include <math.h>
+#include <time.h>
+
+static json_t *number_or_null(double value)
+{
+    return value >= 0 ? json_real(value) : json_null();
+}
+
+static json_t *whole_or_null(double value)
+{
+    return value >= 0 ? json_integer((json_int_t)round(value)) : json_null();
+}
+
+static json_t *texts(const doubts *d)
+{
+    json_t *array = json_array();
+    for (size_t i = 0; i < d->count; i++)
+        json_array_append_new(array, json_string(d->text[i]));
+    return array;
+}
+
+static json_t *machine_json(const machine *m)
+{
+    return json_pack("{ss si si si si ss ss ss so ss so}", "cpu", m->model, "cpus", (int)m->cpus, "sockets",
+                     (int)m->sockets, "cores", (int)m->cores, "numa_nodes", (int)m->numa_nodes, "kernel",
+                     m->kernel, "libc", m->libc, "compiler", m->compiler, "commit",
+                     m->commit[0] != '\0' ? json_string(m->commit) : json_null(), "topology", m->topology,
+                     "perf", m->no_counters != NULL ? json_string(m->no_counters) : json_true());
+}
+
+static json_t *parameters_json(const study *s)
+{
+    const bench_request *q = &s->base;
+    char room[32];
+    json_t *p = json_pack("{sf sf si ss}", "duration_s", (double)q->duration_ns / 1e9, "warm_up_s",
+                          (double)q->warm_up_ns / 1e9, "processes", (int)s->runs, "pin",
+                          pin_name(&q->pin, room, sizeof room));
+    if ((s->workload->takes & TAKES_LOCKS) != 0)
+        json_object_set_new(p, "wait", json_string(policy_name((pawl_policy)q->policy)));
+    if (s->workload->parameters != NULL)
+        s->workload->parameters(s, p);
+    return p;
+}
+
+static json_t *counters_json(const bench_run *r)
+{
+    static const char *const names[BENCH_COUNTERS] = {"cycles", "instructions", "cache_misses"};
+    json_t *counters = json_object();
+    for (int i = 0; i < BENCH_COUNTERS; i++)
+        if (r->counters[i] >= 0)
+            json_object_set_new(counters, names[i], whole_or_null(r->counters[i]));
+    if (json_object_size(counters) > 0)
+        return counters;
+    json_decref(counters);
+    return json_null();
+}
+
+static json_t *waits_json(const sample *x)
+{
+    const bench_waits *w = &x->run.waits;
+    if (x->waits == NULL)
+        return json_null();
+    json_t *threads = json_array();
+    for (unsigned i = 0; i < x->run.waits_of_threads; i++)
+        json_array_append_new(threads, json_pack("{so so so}", "p50", whole_or_null(x->waits[i].p50), "p99",
+                                                 whole_or_null(x->waits[i].p99), "max",
+                                                 whole_or_null(x->waits[i].max)));
+    return json_pack("{so so so so so so so}", "p50", whole_or_null(w->p50), "p90", whole_or_null(w->p90),
+                     "p99", whole_or_null(w->p99), "p99.9", whole_or_null(w->p999), "p99.99",
+                     whole_or_null(w->p9999), "max", whole_or_null(w->max), "threads", threads);
+}
+
+static json_t *run_json(const sample *x)
+{
+    const bench_run *r = &x->run;
+    return json_pack("{sf so so so so sf so so so so}", "value", r->value, "fairness",
+                     number_or_null(r->fairness), "jain", number_or_null(fmin(r->jain, 1)), "starvation_ns",
+                     whole_or_null(r->starvation_ns), "worst_wait_ns", whole_or_null(r->worst_wait_ns),
+                     "cpu_s", r->cpu_s, "voluntary_switches", whole_or_null(r->voluntary_switches),
+                     "involuntary_switches", whole_or_null(r->involuntary_switches), "perf", counters_json(r),
+                     "wait_ns", waits_json(x));
+}
+
+static json_t *point_json(const study *s, const point *p)
+{
+    char room[32];
+    json_t *runs = json_array();
+    for (unsigned r = 0; r < s->runs; r++)
+        json_array_append_new(runs, run_json(&p->samples[r]));
+    return json_pack(
+        "{ss ss si ss so so sf sf sf sf sf so}", "lock", p->lock, "family", p->peer ? "peer" : "pawl",
+        "threads", (int)p->request.threads, "pin", pin_name(&p->request.pin, room, sizeof room), "variant",
+        p->variant != NULL ? json_string(p->variant) : json_null(), "runs", runs, "median", p->median, "min",
+        p->min, "max", p->max, "q1", p->q1, "q3", p->q3, "doubts", texts(&p->doubts));
+}
+
+void study_json(output *o, const study *s)
+{
+    char date[32];
+    time_t now = time(NULL);
+    strftime(date, sizeof date, "%Y-%m-%dT%H:%M:%SZ", gmtime(&now));
+    json_t *points = json_array();
+    for (size_t i = 0; i < s->point_count; i++)
+        json_array_append_new(points, point_json(s, &s->points[i]));
+    output_json(o, json_pack("{ss si ss so so ss so so ss sb so so}", "pawl", PAWL_VERSION, "format", 1,
+                             "workload", s->workload->name, "preset",
+                             s->preset != NULL ? json_string(s->preset) : json_null(), "parameters",
+                             parameters_json(s), "date", date, "machine", machine_json(&s->machine),
+                             "harness_ns", s->harness_known ? json_real(s->harness_ns) : json_null(), "unit",
+                             s->workload->unit, "higher_is_better", s->workload->higher_is_better, "points",
+                             points, "doubts", texts(&s->doubts)));
+}

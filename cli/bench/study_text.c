@@ -1,0 +1,292 @@
+/* study_text.c - a study as a table */
+#include "bench.h"
+
+#include "cli/grid.h"
+#include "cli/parse.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Median over the runs; negative if there is no such number. */
+static double typical(const study *s, const point *p, size_t offset)
+{
+    double *values = allocate(s->runs, sizeof *values);
+    for (unsigned r = 0; r < s->runs; r++)
+        values[r] = *(const double *)((const char *)&p->samples[r].run + offset);
+    double median = quantile(values, s->runs, 0.5);
+    free(values);
+    return median;
+}
+
+static double worst(const study *s, const point *p, size_t offset)
+{
+    double most = -1;
+    for (unsigned r = 0; r < s->runs; r++) {
+        double value = *(const double *)((const char *)&p->samples[r].run + offset);
+        most = value > most ? value : most;
+    }
+    return most;
+}
+
+#define TYPICAL(s, p, member) typical(s, p, offsetof(bench_run, member))
+#define WORST(s, p, member)   worst(s, p, offsetof(bench_run, member))
+
+/* What glibc's mutex did under the same load; NULL if it was not asked for. */
+static const point *reference(const study *s, const point *p)
+{
+    for (size_t i = 0; i < s->point_count; i++)
+        if (s->points[i].request.threads == p->request.threads && strcmp(s->points[i].lock, "glibc") == 0 &&
+            s->points[i].request.variant == p->request.variant)
+            return &s->points[i];
+    return NULL;
+}
+
+static void add_time(grid *g, double ns)
+{
+    static const struct {
+        double ns;
+        const char *name;
+    } units[] = {{1e9, "s"}, {1e6, "ms"}, {1e3, "us"}, {1, "ns"}};
+    size_t u = 0;
+    while (ns < units[u].ns && u < sizeof units / sizeof units[0] - 1)
+        u++;
+    if (ns < 0)
+        grid_add(g, "-");
+    else
+        grid_add(g, "%.*f %s", units[u].ns > 1 ? 1 : 0, ns / units[u].ns, units[u].name);
+}
+
+static void add_ratio(grid *g, double value)
+{
+    if (value < 0)
+        grid_add(g, "-");
+    else
+        grid_add(g, "%.2f", value);
+}
+
+/* Rates in millions, times as they are. */
+static double scale(const study *s)
+{
+    return s->workload->higher_is_better ? 1e6 : 1;
+}
+
+/* A column is a head, and what stands in it. */
+typedef struct column {
+    const char *head;
+    char align;
+    bool (*wanted)(const study *s); /* NULL: always */
+    void (*add)(grid *g, const study *s, const point *p);
+} column;
+
+static bool has_variants(const study *s)
+{
+    return s->points[0].variant != NULL;
+}
+
+static bool has_reference(const study *s)
+{
+    return reference(s, &s->points[0]) != NULL;
+}
+
+static bool has_shares(const study *s)
+{
+    return s->points[0].samples[0].run.fairness >= 0;
+}
+
+static bool has_times(const study *s)
+{
+    return s->points[0].samples[0].run.worst_wait_ns >= 0 && s->points[0].samples[0].waits == NULL;
+}
+
+static bool has_waits(const study *s)
+{
+    return s->points[0].samples[0].waits != NULL;
+}
+
+static bool has_rate(const study *s)
+{
+    return s->workload->higher_is_better;
+}
+
+static bool has_time(const study *s)
+{
+    return !s->workload->higher_is_better;
+}
+
+static void threads(grid *g, const study *s, const point *p)
+{
+    (void)s;
+    grid_add(g, "%u", p->request.threads);
+}
+
+static void lock(grid *g, const study *s, const point *p)
+{
+    (void)s;
+    grid_add(g, "%s", p->lock);
+}
+
+static void variant(grid *g, const study *s, const point *p)
+{
+    (void)s;
+    grid_add(g, "%s", p->variant);
+}
+
+static void median(grid *g, const study *s, const point *p)
+{
+    grid_add(g, "%.3f", p->median / scale(s));
+}
+
+static void quartiles(grid *g, const study *s, const point *p)
+{
+    grid_add(g, "%.3f-%.3f", p->q1 / scale(s), p->q3 / scale(s));
+}
+
+static void ratio(grid *g, const study *s, const point *p)
+{
+    const point *glibc = reference(s, p);
+    add_ratio(g, glibc != NULL && glibc->median > 0 ? p->median / glibc->median : -1);
+}
+
+static void fairness(grid *g, const study *s, const point *p)
+{
+    add_ratio(g, TYPICAL(s, p, fairness));
+}
+
+static void jain(grid *g, const study *s, const point *p)
+{
+    add_ratio(g, TYPICAL(s, p, jain));
+}
+
+static void worst_wait(grid *g, const study *s, const point *p)
+{
+    add_time(g, WORST(s, p, worst_wait_ns));
+}
+
+static void starvation(grid *g, const study *s, const point *p)
+{
+    add_time(g, WORST(s, p, starvation_ns));
+}
+
+static void p50(grid *g, const study *s, const point *p)
+{
+    add_time(g, TYPICAL(s, p, waits.p50));
+}
+
+static void p99(grid *g, const study *s, const point *p)
+{
+    add_time(g, TYPICAL(s, p, waits.p99));
+}
+
+static void p999(grid *g, const study *s, const point *p)
+{
+    add_time(g, TYPICAL(s, p, waits.p999));
+}
+
+static void p9999(grid *g, const study *s, const point *p)
+{
+    add_time(g, TYPICAL(s, p, waits.p9999));
+}
+
+static void longest(grid *g, const study *s, const point *p)
+{
+    add_time(g, WORST(s, p, waits.max));
+}
+
+static void cpus(grid *g, const study *s, const point *p)
+{
+    add_ratio(g, TYPICAL(s, p, cpu_s) * 1e9 / (double)p->request.duration_ns);
+}
+
+static void switches(grid *g, const study *s, const point *p)
+{
+    double all = TYPICAL(s, p, voluntary_switches) + TYPICAL(s, p, involuntary_switches);
+    grid_add(g, "%.0f", all * 1e9 / (double)p->request.duration_ns);
+}
+
+static void mark(grid *g, const study *s, const point *p)
+{
+    (void)s;
+    grid_add(g, "%s", p->doubts.count > 0 ? "?" : "");
+}
+
+static const column columns[] = {
+    {"threads", 'r', NULL, threads},
+    {"lock", 'l', NULL, lock},
+    {"variant", 'l', has_variants, variant},
+    {"M/s", 'r', has_rate, median},
+    {"ns", 'r', has_time, median},
+    {"quartiles", 'r', NULL, quartiles},
+    {"x glibc", 'r', has_reference, ratio},
+    {"min/max", 'r', has_shares, fairness},
+    {"Jain", 'r', has_shares, jain},
+    {"worst wait", 'r', has_times, worst_wait},
+    {"starved", 'r', has_times, starvation},
+    {"p50", 'r', has_waits, p50},
+    {"p99", 'r', has_waits, p99},
+    {"p99.9", 'r', has_waits, p999},
+    {"p99.99", 'r', has_waits, p9999},
+    {"worst", 'r', has_waits, longest},
+    {"CPUs", 'r', NULL, cpus},
+    {"switches/s", 'r', NULL, switches},
+    {"", 'l', NULL, mark},
+};
+
+enum { COLUMNS = sizeof columns / sizeof columns[0] };
+
+static void print_head(FILE *f, const study *s)
+{
+    const machine *m = &s->machine;
+    const bench_load *load = &s->base.load;
+    char room[32];
+    fprintf(f, "%s on %u CPU%s, %s, %s, %s\n", s->workload->name, m->cpus, m->cpus == 1 ? "" : "s", m->model,
+            m->kernel, m->compiler);
+    if ((s->workload->takes & TAKES_LOAD) != 0)
+        fprintf(f, "cs %u, ncs %s%u of %s, ", load->cs, load->ncs_random ? "random:" : "", load->ncs,
+                load->mersenne ? "mt19937" : "xoroshiro128+");
+    if ((s->workload->takes & TAKES_LOCKS) != 0)
+        fprintf(f, "wait %s, ", policy_name((pawl_policy)s->base.policy));
+    fprintf(f, "pin %s; median of %u run%s of %g s\n", pin_name(&s->points[0].request.pin, room, sizeof room),
+            s->runs, s->runs == 1 ? "" : "s", (double)s->base.duration_ns / 1e9);
+    if (s->harness_known)
+        fprintf(f, "the loop itself, with one thread and a lock that does nothing: %.1f ns\n", s->harness_ns);
+    fputc('\n', f);
+}
+
+/* A large study has more doubts than anyone reads; JSON has them all. */
+static void print_doubts(FILE *f, const study *s)
+{
+    enum { SHOWN = 12 };
+    size_t count = 0;
+    for (size_t i = 0; i < s->doubts.count; i++)
+        fprintf(f, "%snote: %s\n", i == 0 ? "\n" : "", s->doubts.text[i]);
+    for (size_t i = 0; i < s->point_count; i++)
+        for (size_t d = 0; d < s->points[i].doubts.count; d++)
+            if (count++ < SHOWN)
+                fprintf(f, "%s? %s, %u thread%s: %s\n", count == 1 ? "\n" : "", s->points[i].lock,
+                        s->points[i].request.threads, s->points[i].request.threads == 1 ? "" : "s",
+                        s->points[i].doubts.text[d]);
+    if (count > SHOWN)
+        fprintf(f, "? and %zu more, which --json lists\n", count - SHOWN);
+}
+
+void study_text(output *o, const study *s)
+{
+    const column *used[COLUMNS];
+    char align[COLUMNS + 1] = "";
+    size_t count = 0;
+    for (size_t i = 0; i < COLUMNS; i++)
+        if (columns[i].wanted == NULL || columns[i].wanted(s)) {
+            align[count] = columns[i].align;
+            used[count++] = &columns[i];
+        }
+    print_head(o->file, s);
+    grid g = grid_new(align);
+    for (size_t i = 0; i < count; i++)
+        grid_add(&g, "%s", used[i]->head);
+    for (size_t p = 0; p < s->point_count; p++)
+        for (size_t i = 0; i < count; i++)
+            used[i]->add(&g, s, &s->points[p]);
+    grid_print(&g, o->file);
+    grid_free(&g);
+    print_doubts(o->file, s);
+}
