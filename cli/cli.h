@@ -43,4 +43,6 @@ void parse_options(const struct argp *argp, int argc, char **argv, unsigned flag
 int list_main(int argc, char **argv);
 int check_main(int argc, char **argv);
 int bench_main(int argc, char **argv);
+int report_main(int argc, char **argv);
+int compare_main(int argc, char **argv);
 int demo_main(int argc, char **argv);

@@ -8,6 +8,8 @@ static const command commands[] = {
     {"list", "Show the locks and their properties", list_main},
     {"check", "Check locks against C11's memory model", check_main},
     {"bench", "Measure locks", bench_main},
+    {"report", "Show measurements as a page of charts and tables", report_main},
+    {"compare", "Show what got faster or slower between two measurements", compare_main},
     {"demo", "Measure all locks on this machine, in less than a minute", demo_main},
     {NULL, NULL, NULL},
 };

@@ -6,7 +6,7 @@
 set -eu
 cd "$(dirname "$0")/.."
 
-sections=(native headers cli count lab mutants check clang tsan asan aarch64 riscv64)
+sections=(native headers cli report count lab mutants check clang tsan asan aarch64 riscv64)
 soak_sections=(native tsan asan deep_check mutate)
 scale=1 # of the tests; every section takes a fraction of it
 
@@ -47,6 +47,11 @@ section_cli() {
     configure build-check -Dtests=true
     ninja -C build-check
     tests/cli/run.sh build-check
+}
+
+# pawl report and pawl compare, the page in a browser, too.
+section_report() {
+    tests/report/run.sh build-check
 }
 
 section_count() {

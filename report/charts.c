@@ -1,0 +1,265 @@
+/* charts.c - the lines of a file: what to draw, not how
+ *
+ *   chart   {id, kind, title, note, x, y, series}
+ *   x       {title, labels}: labels is null for numbers of threads, which are drawn logarithmically
+ *   y       {title, log}: not logarithmic means from 0 to 1
+ *   series  [{lock, marks: [[x, median, least, most, runs], ...]}, ...]
+ */
+#include "book.h"
+#include "statistics.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef enum scale { RATE, SHARE, MICROSECONDS, TIMES_PINGPONG } scale;
+
+typedef struct metric {
+    const char *kind, *title, *note;
+    size_t field;
+    scale scale;
+} metric;
+
+static const metric metrics[] = {
+    {"value", NULL, NULL, offsetof(run, value), RATE},
+    {"handover", "Hand-over against the physical limit",
+     "Time per acquisition, as a multiple of the time a cache line takes between the two nearest CPUs "
+     "(pingpong). "
+     "Below 1 most acquisitions are by the thread that had the lock last.",
+     offsetof(run, value), TIMES_PINGPONG},
+    {"fairness", "Fairness", "Fewest acquisitions of a thread over most; 1 is even.", offsetof(run, fairness),
+     SHARE},
+    {"jain", "Jain's index", "Of the threads' shares; 1 is even, 1/threads is all to one.",
+     offsetof(run, jain), SHARE},
+    {"starvation", "Longest starvation", "The longest time that a thread got nothing done.",
+     offsetof(run, starvation_ns), MICROSECONDS},
+    {"worst-wait", "Worst wait", "The longest acquisition that was timed.", offsetof(run, worst_wait_ns),
+     MICROSECONDS},
+};
+
+static const metric wait_metric = {"waits", "Wait for the lock",
+                                   "Percentiles of the time from asking for the lock to having it.", 0,
+                                   MICROSECONDS};
+
+/* The points that are drawn in one chart: NULL and 0 stand for all. */
+typedef struct panel {
+    const char *pin, *variant;
+    bool any_variant;
+    unsigned threads;
+} panel;
+
+static bool in_panel(const panel *where, const point *p)
+{
+    return same_text(where->pin, p->pin) && (where->any_variant || same_text(where->variant, p->variant)) &&
+           (where->threads == 0 || where->threads == p->threads);
+}
+
+static const char *prefix_of(double factor)
+{
+    return factor == 1e6 ? "million " : factor == 1e3 ? "thousand " : "";
+}
+
+/* What values are divided by, so that an axis has short numbers. */
+static double divisor(const results *r, const metric *m)
+{
+    if (m->scale == MICROSECONDS)
+        return 1e3;
+    if (m->scale != RATE || !r->higher_is_better)
+        return 1;
+    double most = 0;
+    for (size_t i = 0; i < r->count; i++)
+        for (size_t k = 0; k < r->points[i].run_count; k++)
+            most = fmax(most, r->points[i].runs[k].value);
+    return most >= 1e6 ? 1e6 : most >= 1e4 ? 1e3 : 1;
+}
+
+static double convert(const book *b, const metric *m, double by, double value)
+{
+    return m->scale == TIMES_PINGPONG ? 1e9 / value / b->pingpong_ns : value / by;
+}
+
+/* [x, median, least, most, runs], or NULL if there is nothing that could be drawn. */
+static json_t *mark_json(const book *b, const metric *m, double by, const point *p, size_t field, double x)
+{
+    double *values = allocate(p->run_count, sizeof *values);
+    size_t count = run_values(p, field, values);
+    for (size_t i = 0; i < count; i++)
+        values[i] = convert(b, m, by, values[i]);
+    summary s = summarize(values, count);
+    free(values);
+    bool drawable = isfinite(s.median) && (m->scale == SHARE || s.median > 0);
+    if (!drawable)
+        return NULL;
+    double low = m->scale == SHARE || s.min > 0 ? s.min : s.median; /* a logarithmic axis has no 0 */
+    return json_pack("[f f f f I]", x, s.median, low, isfinite(s.max) ? s.max : s.median, (json_int_t)count);
+}
+
+static int by_x(const void *a, const void *b)
+{
+    const json_t *const *p = a, *const *q = b;
+    double x = json_number_value(json_array_get(*p, 0)), y = json_number_value(json_array_get(*q, 0));
+    return (x > y) - (x < y);
+}
+
+/* Of one lock, by number of threads. */
+static json_t *line_by_threads(const book *b, const results *r, const metric *m, const panel *where,
+                               size_t lock)
+{
+    json_t **marks = allocate(r->count, sizeof *marks), *line = json_array();
+    size_t count = 0;
+    for (size_t i = 0; i < r->count; i++) {
+        const point *p = &r->points[i];
+        bool alone = m->scale == TIMES_PINGPONG && p->threads < 2; /* nobody to hand over to */
+        if (!alone && in_panel(where, p) && book_lock(b, r, p) == lock)
+            marks[count] = mark_json(b, m, divisor(r, m), p, m->field, p->threads);
+        count += marks[count] != NULL;
+    }
+    qsort(marks, count, sizeof *marks, by_x);
+    for (size_t i = 0; i < count; i++)
+        append(line, marks[i]);
+    free(marks);
+    return line;
+}
+
+/* Of one lock, by percentile. */
+static json_t *line_by_percentile(const book *b, const results *r, const metric *m, const panel *where,
+                                  size_t lock)
+{
+    json_t *line = json_array();
+    for (size_t i = 0; i < r->count; i++) {
+        const point *p = &r->points[i];
+        if (!in_panel(where, p) || book_lock(b, r, p) != lock)
+            continue;
+        for (int k = 0; k < PERCENTILES; k++) {
+            size_t field = offsetof(run, wait_ns) + (size_t)k * sizeof(double);
+            json_t *mark = mark_json(b, m, divisor(r, m), p, field, k);
+            if (mark != NULL)
+                append(line, mark);
+        }
+    }
+    return line;
+}
+
+typedef json_t *line_maker(const book *, const results *, const metric *, const panel *, size_t lock);
+
+static json_t *series_json(const book *b, const results *r, const metric *m, const panel *where,
+                           line_maker *make)
+{
+    json_t *series = json_array();
+    for (size_t lock = 0; lock < b->lock_count; lock++) {
+        json_t *line = make(b, r, m, where, lock);
+        if (json_array_size(line) > 0)
+            append(series, json_pack("{sI sO}", "lock", (json_int_t)lock, "marks", line));
+        json_decref(line);
+    }
+    return series;
+}
+
+static json_t *y_json(const results *r, const metric *m)
+{
+    switch (m->scale) {
+    case RATE:
+        return json_pack("{ss+ sb}", "title", prefix_of(divisor(r, m)), r->unit, "log", 1);
+    case SHARE:
+        return json_pack("{sn sb}", "title", "log", 0);
+    case MICROSECONDS:
+        return json_pack("{ss sb}", "title", "µs", "log", 1);
+    case TIMES_PINGPONG:
+        return json_pack("{ss sb}", "title", "× pingpong", "log", 1);
+    }
+    return NULL;
+}
+
+/* What tells this chart from the others of its kind in the file: "", or ": compact, 8 threads". */
+static json_t *title_json(const results *r, const metric *m, const panel *where)
+{
+    bool pins = false, loads = where->threads > 0;
+    for (size_t i = 1; i < r->count; i++)
+        pins |= !same_text(r->points[i].pin, r->points[0].pin);
+    char threads[32] = "";
+    if (loads)
+        snprintf(threads, sizeof threads, "%u thread%s", where->threads, where->threads == 1 ? "" : "s");
+    const char *parts[] = {pins ? where->pin : "",
+                           where->any_variant || !where->variant ? "" : where->variant, threads};
+    char *text = NULL;
+    size_t size;
+    FILE *f = open_memstream(&text, &size);
+    if (f == NULL)
+        fail("out of memory");
+    fputs(m->title != NULL ? m->title : strchr(r->unit, '/') != NULL ? "Throughput" : "Time", f);
+    const char *separator = ": ";
+    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
+        if (parts[i][0] != '\0') {
+            fprintf(f, "%s%s", separator, parts[i]);
+            separator = ", ";
+        }
+    fclose(f);
+    json_t *title = json_string(text);
+    free(text);
+    return title;
+}
+
+static void add_chart(json_t *charts, const book *b, const results *r, const metric *m, const panel *where)
+{
+    bool waits = m == &wait_metric;
+    json_t *series = series_json(b, r, m, where, waits ? line_by_percentile : line_by_threads);
+    if (json_array_size(series) == 0) {
+        json_decref(series);
+        return;
+    }
+    json_t *labels = waits ? json_array() : json_null();
+    for (int i = 0; i < PERCENTILES && waits; i++)
+        append(labels, json_string(percentile_names[i]));
+    append(charts, json_pack("{ss so ss? s{ss so} so so}", "kind", m->kind, "title", title_json(r, m, where),
+                             "note", m->note, "x", "title", waits ? "percentile" : "threads", "labels",
+                             labels, "y", y_json(r, m), "series", series));
+}
+
+/* Only with nothing between two acquisitions is the time of one that of a hand-over. */
+static bool has_handovers(const book *b, const results *r)
+{
+    json_t *ncs = json_object_get(r->parameters, "ncs");
+    bool none =
+        (json_is_number(ncs) && json_number_value(ncs) == 0) || same_text(json_string_value(ncs), "0");
+    return b->pingpong != NULL && strcmp(r->workload, "mutexbench") == 0 && none;
+}
+
+/* Whether the variants of a pin fall together in one chart: those of `ring` are its lines, and those of `tail` are
+ * numbers of threads. */
+static bool shares_variants(const results *r)
+{
+    return strcmp(r->workload, "ring") == 0 || strcmp(r->workload, "tail") == 0;
+}
+
+static panel panel_of(const results *r, const point *p)
+{
+    return (panel){.pin = p->pin, .variant = p->variant, .any_variant = shares_variants(r)};
+}
+
+static bool is_new_panel(const results *r, size_t i, const panel *where)
+{
+    for (size_t k = 0; k < i; k++)
+        if (in_panel(where, &r->points[k]))
+            return false;
+    return true;
+}
+
+json_t *charts_make(const book *b, const results *r)
+{
+    json_t *charts = json_array();
+    bool single = strcmp(r->workload, "pingpong") == 0; /* always two threads: the table says it all */
+    for (size_t m = 0; m < sizeof metrics / sizeof metrics[0] && !single; m++)
+        for (size_t i = 0; i < r->count; i++) {
+            panel where = panel_of(r, &r->points[i]);
+            bool wanted = metrics[m].scale != TIMES_PINGPONG || has_handovers(b, r);
+            if (wanted && is_new_panel(r, i, &where))
+                add_chart(charts, b, r, &metrics[m], &where);
+        }
+    for (size_t i = 0; i < r->count; i++) {
+        panel where = {
+            .pin = r->points[i].pin, .variant = r->points[i].variant, .threads = r->points[i].threads};
+        if (is_new_panel(r, i, &where))
+            add_chart(charts, b, r, &wait_metric, &where);
+    }
+    return charts;
+}

@@ -1,0 +1,266 @@
+/* results.c - reads and checks results */
+#include "load.h"
+#include "results.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+const char *const percentile_names[PERCENTILES] = {"p50", "p90", "p99", "p99.9", "p99.99", "max"};
+
+/* Where in a file the reader is, for errors: "points[3].runs[0]", or "". */
+typedef struct place {
+    const char *path;
+    const char *name;
+} place;
+
+static _Noreturn void refuse_member(const place *at, const char *name, const char *why)
+{
+    refuse(at->path, "%s%s%s: %s", at->name, at->name[0] != '\0' ? "." : "", name, why);
+}
+
+typedef enum kind {
+    TEXT,
+    TEXT_OR_NULL,
+    AMOUNT,
+    AMOUNT_OR_NULL,
+    SHARE_OR_NULL,
+    COUNT,
+    BOOLEAN,
+    LIST,
+    OBJECT
+} kind;
+
+/* A member of a JSON object, and where in a struct it goes. */
+typedef struct field {
+    const char *name;
+    kind kind;
+    size_t offset;
+} field;
+
+static const char *const expected[] = {
+    [TEXT] = "must be a string of one line",
+    [TEXT_OR_NULL] = "must be a string of one line, or null",
+    [AMOUNT] = "must be a number from 0",
+    [AMOUNT_OR_NULL] = "must be a number from 0, or null",
+    [SHARE_OR_NULL] = "must be a number from 0 to 1, or null",
+    [COUNT] = "must be a whole number from 1",
+    [BOOLEAN] = "must be true or false",
+    [LIST] = "must be an array",
+    [OBJECT] = "must be an object",
+};
+
+/* Control characters would reach a terminal. */
+static bool is_line(const json_t *value)
+{
+    const char *text = json_string_value(value);
+    for (; text != NULL && *text != '\0'; text++)
+        if ((unsigned char)*text < ' ' || *text == 0x7f)
+            return false;
+    return text != NULL;
+}
+
+static bool take_number(json_t *value, kind kind, double *to)
+{
+    *to = json_is_null(value) ? NAN : json_number_value(value);
+    if (json_is_null(value))
+        return kind != AMOUNT;
+    return json_is_number(value) && *to >= 0 && (kind != SHARE_OR_NULL || *to <= 1);
+}
+
+/* Whether the value is of the kind; then it is stored. */
+static bool take(json_t *value, kind kind, void *to)
+{
+    switch (kind) {
+    case TEXT:
+    case TEXT_OR_NULL:
+        *(const char **)to = json_string_value(value);
+        return is_line(value) || (kind == TEXT_OR_NULL && json_is_null(value));
+    case AMOUNT:
+    case AMOUNT_OR_NULL:
+    case SHARE_OR_NULL:
+        return take_number(value, kind, to);
+    case COUNT:
+        *(unsigned *)to = (unsigned)json_integer_value(value);
+        return json_is_integer(value) && json_integer_value(value) >= 1 &&
+               json_integer_value(value) <= INT32_MAX;
+    case BOOLEAN:
+        *(bool *)to = json_is_true(value);
+        return json_is_boolean(value);
+    case LIST:
+        *(json_t **)to = value;
+        return json_is_array(value);
+    case OBJECT:
+        *(json_t **)to = value;
+        return json_is_object(value);
+    }
+    return false;
+}
+
+static void read_fields(const place *at, json_t *object, const field *fields, size_t count, void *to)
+{
+    for (size_t i = 0; i < count; i++) {
+        json_t *value = json_object_get(object, fields[i].name);
+        if (value == NULL)
+            refuse_member(at, fields[i].name, "missing");
+        if (!take(value, fields[i].kind, (char *)to + fields[i].offset))
+            refuse_member(at, fields[i].name, expected[fields[i].kind]);
+    }
+}
+
+#define READ_FIELDS(at, object, fields, to)                                                                  \
+    read_fields(at, object, fields, sizeof fields / sizeof fields[0], to)
+
+static const field result_fields[] = {
+    {"workload", TEXT, offsetof(results, workload)},
+    {"preset", TEXT_OR_NULL, offsetof(results, preset)},
+    {"parameters", OBJECT, offsetof(results, parameters)},
+    {"date", TEXT, offsetof(results, date)},
+    {"machine", OBJECT, offsetof(results, machine)},
+    {"harness_ns", AMOUNT_OR_NULL, offsetof(results, harness_ns)},
+    {"unit", TEXT, offsetof(results, unit)},
+    {"higher_is_better", BOOLEAN, offsetof(results, higher_is_better)},
+    {"doubts", LIST, offsetof(results, doubts)},
+};
+
+static const field point_fields[] = {
+    {"lock", TEXT, offsetof(point, lock)},
+    {"family", TEXT, offsetof(point, family)},
+    {"threads", COUNT, offsetof(point, threads)},
+    {"pin", TEXT, offsetof(point, pin)},
+    {"variant", TEXT_OR_NULL, offsetof(point, variant)},
+    {"doubts", LIST, offsetof(point, doubts)},
+};
+
+static const field run_fields[] = {
+    {"value", AMOUNT, offsetof(run, value)},
+    {"fairness", SHARE_OR_NULL, offsetof(run, fairness)},
+    {"jain", SHARE_OR_NULL, offsetof(run, jain)},
+    {"starvation_ns", AMOUNT_OR_NULL, offsetof(run, starvation_ns)},
+    {"worst_wait_ns", AMOUNT_OR_NULL, offsetof(run, worst_wait_ns)},
+    {"cpu_s", AMOUNT, offsetof(run, cpu_s)},
+    {"voluntary_switches", AMOUNT, offsetof(run, voluntary_switches)},
+    {"involuntary_switches", AMOUNT, offsetof(run, involuntary_switches)},
+};
+
+static void read_waits(const place *at, json_t *waits, run *r)
+{
+    for (int i = 0; i < PERCENTILES; i++)
+        r->wait_ns[i] = NAN;
+    r->slowest_thread_p99_ns = NAN;
+    if (waits == NULL || json_is_null(waits))
+        return;
+    if (!json_is_object(waits))
+        refuse_member(at, "wait_ns", "must be an object or null");
+    for (int i = 0; i < PERCENTILES; i++)
+        if (!take_number(json_object_get(waits, percentile_names[i]), AMOUNT, &r->wait_ns[i]))
+            refuse_member(at, "wait_ns", "must have a number from 0 for each percentile");
+    size_t i;
+    json_t *thread;
+    json_array_foreach (json_object_get(waits, "threads"), i, thread) {
+        double p99;
+        if (!take_number(json_object_get(thread, "p99"), AMOUNT, &p99))
+            refuse_member(at, "wait_ns.threads", "must have a number from 0 for each p99");
+        r->slowest_thread_p99_ns =
+            fmax(r->slowest_thread_p99_ns, p99); /* of a NAN and a number: the number */
+    }
+}
+
+static void check_doubts(const place *at, const json_t *doubts)
+{
+    size_t i;
+    json_t *doubt;
+    json_array_foreach (doubts, i, doubt)
+        if (!is_line(doubt))
+            refuse_member(at, "doubts", "must be an array of strings of one line");
+}
+
+/* The items of an array, each read into an element of the returned one. */
+static void *read_array(const place *at, json_t *object, const char *array_name, size_t size, size_t *count,
+                        void (*read)(const place *at, json_t *item, void *to))
+{
+    json_t *array = json_object_get(object, array_name);
+    if (!json_is_array(array))
+        refuse_member(at, array_name, array == NULL ? "missing" : expected[LIST]);
+    *count = json_array_size(array);
+    if (*count == 0)
+        refuse_member(at, array_name, "is empty");
+    char *items = allocate(*count, size);
+    for (size_t i = 0; i < *count; i++) {
+        json_t *item = json_array_get(array, i);
+        char *name;
+        if (asprintf(&name, "%s%s%s[%zu]", at->name, at->name[0] != '\0' ? "." : "", array_name, i) < 0)
+            fail("out of memory");
+        place here = {.path = at->path, .name = name};
+        if (!json_is_object(item))
+            refuse(at->path, "%s: %s", name, expected[OBJECT]);
+        read(&here, item, items + i * size);
+        free(name);
+    }
+    return items;
+}
+
+static void read_run(const place *at, json_t *object, void *to)
+{
+    READ_FIELDS(at, object, run_fields, to);
+    read_waits(at, json_object_get(object, "wait_ns"), to);
+}
+
+static void read_point(const place *at, json_t *object, void *to)
+{
+    point *p = to;
+    READ_FIELDS(at, object, point_fields, p);
+    check_doubts(at, p->doubts);
+    p->runs = read_array(at, object, "runs", sizeof *p->runs, &p->run_count, read_run);
+}
+
+/* Parameters and machine are shown as they are, one line each. */
+static void check_flat(const place *at, const char *name, json_t *object)
+{
+    const char *key;
+    json_t *value;
+    json_object_foreach (object, key, value)
+        if (json_is_object(value) || json_is_array(value) || (json_is_string(value) && !is_line(value)))
+            refuse_member(at, name,
+                          "must have numbers, strings of one line, true, false and null as members");
+}
+
+static void check_distinct(const results *r)
+{
+    for (size_t i = 0; i < r->count; i++)
+        for (size_t j = 0; j < i; j++)
+            if (same_point(&r->points[i], &r->points[j]))
+                refuse(r->path, "points[%zu] and points[%zu] are of the same lock under the same load", j, i);
+}
+
+static void check_format(const char *path, json_t *root, const char **version)
+{
+    *version = json_string_value(json_object_get(root, "pawl"));
+    json_t *format = json_object_get(root, "format");
+    if (*version == NULL || !json_is_integer(format))
+        refuse(path, "is no result of pawl bench");
+    if (json_integer_value(format) != RESULTS_FORMAT)
+        refuse(path, "is of format %lld; this pawl reads format %d", (long long)json_integer_value(format),
+               RESULTS_FORMAT);
+}
+
+results results_read(const char *path)
+{
+    results r = {.path = path, .root = load_json(path)};
+    place top = {.path = path, .name = ""};
+    check_format(path, r.root, &r.version);
+    READ_FIELDS(&top, r.root, result_fields, &r);
+    check_doubts(&top, r.doubts);
+    check_flat(&top, "parameters", r.parameters);
+    check_flat(&top, "machine", r.machine);
+    r.points = read_array(&top, r.root, "points", sizeof *r.points, &r.count, read_point);
+    check_distinct(&r);
+    return r;
+}
+
+void results_free(results *r)
+{
+    for (size_t i = 0; i < r->count; i++)
+        free(r->points[i].runs);
+    free(r->points);
+    json_decref(r->root);
+}

@@ -1,0 +1,67 @@
+/* results.h - reads what `pawl bench --json` wrote (bench/result.schema.json)
+ *
+ * The files come from anywhere: what is used of them is checked here, once, and nothing is used unchecked.
+ */
+#pragma once
+
+#include "cli/cli.h"
+
+#include <jansson.h>
+
+enum { RESULTS_FORMAT = 1, PERCENTILES = 6 };
+
+extern const char *const percentile_names[PERCENTILES]; /* "p50" ... "max" */
+
+/* One process. What was not measured is NAN. */
+typedef struct run {
+    double value;
+    double fairness, jain;
+    double starvation_ns, worst_wait_ns;
+    double cpu_s, voluntary_switches, involuntary_switches;
+    double wait_ns[PERCENTILES];
+    double slowest_thread_p99_ns;
+} run;
+
+/* One lock under one load. */
+typedef struct point {
+    const char *lock, *family, *pin;
+    const char *variant; /* may be NULL */
+    unsigned threads;
+    run *runs;
+    size_t run_count;
+    json_t *doubts; /* array of strings */
+} point;
+
+typedef struct results {
+    const char *path;
+    json_t *root; /* owns all strings */
+    const char *workload, *unit, *date, *version;
+    const char *preset; /* may be NULL */
+    bool higher_is_better;
+    double harness_ns;            /* or NAN */
+    json_t *parameters, *machine; /* objects whose members are no arrays and no objects */
+    json_t *doubts;
+    point *points;
+    size_t count; /* at least 1; no two of the same lock, threads, pin and variant */
+} results;
+
+/* Fails with a line that names the file and what is wrong with it. */
+results results_read(const char *path);
+void results_free(results *r);
+
+/* NULL is equal to NULL alone. */
+bool same_text(const char *a, const char *b);
+
+/* Whether two points are of the same lock under the same load. */
+bool same_point(const point *a, const point *b);
+
+/* Whether both were measured on the same kind of machine: CPU, its number and kernel. */
+bool same_machine(const results *a, const results *b);
+
+/* What a field of the runs was, in order: `field` is its offset in a run. Leaves out NANs; `to` has room for
+ * run_count. Returns how many there are. */
+size_t run_values(const point *p, size_t field, double *to);
+
+/* For what is made of results: null for NAN; and an item of an array, or fail(). */
+json_t *number_or_null(double value);
+void append(json_t *array, json_t *item);

@@ -1,0 +1,85 @@
+"""Results as pawl bench writes them, made up: the same every time, small, and with every kind of member."""
+
+import json
+import pathlib
+import random
+
+PERCENTILES = ["p50", "p90", "p99", "p99.9", "p99.99", "max"]
+
+
+def run(value, waits=None, **members):
+    return {"value": value, "fairness": 0.9, "jain": 0.99, "starvation_ns": 5e4, "worst_wait_ns": 1e5, "cpu_s": 1.5,
+            "voluntary_switches": 12, "involuntary_switches": 3,
+            "perf": {"cycles": 1e9, "instructions": 5e8, "cache_misses": 1e5}, "wait_ns": waits} | members
+
+
+def waits(base, threads):
+    return dict(zip(PERCENTILES, [base, base * 2, base * 9, base * 80, base * 700, base * 9000])) | {
+        "threads": [{"p50": base, "p99": base * (9 + i), "max": base * 9000} for i in range(threads)]}
+
+
+def point(lock, threads, values, variant=None, pin="free", doubts=(), tail=False, **members):
+    values = sorted(values)
+    runs = [run(v, waits(150 * threads + i, threads) if tail else None, **members) for i, v in enumerate(values)]
+    return {"lock": lock, "family": "peer" if lock.startswith(("glibc", "ck_", "nsync", "absl")) else "pawl",
+            "threads": threads, "pin": pin, "variant": variant, "runs": runs, "median": values[len(values) // 2],
+            "min": values[0], "max": values[-1], "q1": values[len(values) // 4], "q3": values[3 * len(values) // 4],
+            "doubts": list(doubts)}
+
+
+def result(workload, points, unit="acquisitions/s", higher_is_better=True, preset=None, doubts=(), machine=None, **parameters):
+    return {"pawl": "0.1.0", "format": 1, "workload": workload, "preset": preset,
+            "parameters": {"duration_s": 1, "warm_up_s": 0.1, "processes": 7, "pin": "free"} | parameters,
+            "date": "2026-11-16T01:00:00Z",
+            "machine": {"cpu": "Testor 9000", "cpus": 2, "sockets": 1, "cores": 2, "numa_nodes": 1, "kernel": "Linux 6.1",
+                        "libc": "glibc 2.36", "compiler": "gcc 12.2.0", "commit": "c0ffee1", "topology": "1 package, 2 cores",
+                        "perf": "no permission"} | (machine or {}),
+            "harness_ns": 1.3 if higher_is_better else None, "unit": unit, "higher_is_better": higher_is_better,
+            "points": points, "doubts": list(doubts)}
+
+
+def spread(value, seed, count=7):
+    """Runs within 2 % of the value."""
+    generator = random.Random(seed)
+    return [value * generator.uniform(0.98, 1.02) for _ in range(count)]
+
+
+def sweep(locks, threads=(1, 2, 4, 8), **options):
+    return [point(lock, t, spread(4e7 / (1 + i) / t, f"{lock} {t}"), **options) for t in threads for i, lock in enumerate(locks)]
+
+
+LOCKS = ["ticket", "mcs", "reciprocating", "pawl_mutex", "glibc", "ck_mcs"]
+
+
+def every_workload():
+    """A file of each workload, by name."""
+    nothing = {"fairness": None, "jain": None, "starvation_ns": None, "worst_wait_ns": None, "perf": None}
+    over = [(1, 2), (2, 4), (8, 16), (32, 64)]
+    return {
+        "max": result("mutexbench", sweep(LOCKS) + [point("mcs", 16, [1e5], doubts=["more threads than CPUs"])], preset="max",
+                      doubts=["other programs were running"], cs=1, ncs=0, wait="park"),
+        "moderate": result("mutexbench", [p for pin in ["compact", "scatter"] for p in sweep(LOCKS[:5], pin=pin)],
+                           preset="moderate", cs=5, ncs="random:400", wait="park"),
+        "atomic-struct": result("atomic-struct", [p for v in ["exchange", "cas"] for p in sweep(["mcs", "glibc"], (1, 2), variant=v)],
+                                unit="operations/s"),
+        "leveldb": result("leveldb", sweep(["ticket", "glibc"], (1, 2), **nothing), unit="reads/s"),
+        "multiwait": result("multiwait", sweep(["mcs", "hemlock", "glibc"], (2, 4), **nothing), unit="steps/s"),
+        "ring": result("ring", [point("ring", t, spread(2e7 / t / (i + 1), v), variant=v, **nothing)
+                                for t in [2, 4, 8] for i, v in enumerate(["load", "cas", "swap", "faa"])], unit="hops/s"),
+        "pingpong": result("pingpong", [point("line", 2, spread(50, "near"), variant="CPU 0 and 1", **nothing),
+                                        point("line", 2, spread(90, "far"), variant="CPU 0 and 2", **nothing)],
+                           unit="ns", higher_is_better=False),
+        "tail": result("tail", [p for ratio, t in over for p in sweep(["mcs", "pawl_mutex", "glibc"], (t,), tail=True,
+                                                                      variant=f"oversubscription {ratio}")]),
+    }
+
+
+def crowd():
+    """More locks than there are colours, dashes and marks of their own."""
+    return result("mutexbench", sweep([f"lock_{i}" for i in range(50)] + ["glibc", "ticket"], (1, 2)), preset="crowd", cs=1, ncs=0)
+
+
+def write(folder, name, value):
+    path = pathlib.Path(folder) / f"{name}.json"
+    path.write_text(value if isinstance(value, str) else json.dumps(value))
+    return path

@@ -1,0 +1,226 @@
+"""The page of pawl report in headless Chromium"""
+
+import atexit
+import functools
+
+from browser import Browser
+from harness import check, folder, test
+from samples import crowd, every_workload, point, result
+from test_report import HOSTILE, report
+
+
+@functools.cache
+def browser():
+    b = Browser()
+    atexit.register(b.close)
+    return b
+
+
+def opened(f, files, scheme="light"):
+    """The browser with the page of the files, and nothing to complain about."""
+    b = browser()
+    b.media(scheme)
+    b.open(report(f, files))
+    check(b.run("return document.readyState") == "complete", "it is not complete")
+    check(b.run("return typeof pawlReport") == "object", "the script did not run to its end")
+    complaints = b.complaints()
+    check(not complaints, f"console: {complaints}")
+    return b
+
+
+SHOWN = "return pawlReport.drawn.map(({plot}) => plot.data.datasets.filter((d, i) => plot.isDatasetVisible(i)).map((d) => d.label))"
+
+# For each line of the charts: how many of its marks have a pixel of its colour where they should be.
+PAINTED = """
+return pawlReport.drawn.flatMap(({plot, chart}) => plot.data.datasets.map((dataset, i) => {
+  if (!plot.isDatasetVisible(i)) return [];
+  const context = plot.ctx, ratio = plot.currentDevicePixelRatio;
+  const [r, g, b] = [1, 3, 5].map((at) => parseInt(dataset.borderColor.slice(at, at + 2), 16));
+  const hits = plot.getDatasetMeta(i).data.filter(({x, y}) => {
+    const {data} = context.getImageData(Math.round(x * ratio) - 4, Math.round(y * ratio) - 4, 9, 9);
+    for (let k = 0; k < data.length; k += 4)
+      if (Math.abs(data[k] - r) + Math.abs(data[k + 1] - g) + Math.abs(data[k + 2] - b) < 30 && data[k + 3] > 200) return true;
+    return false;
+  }).length;
+  return [[chart.title, dataset.label, hits, dataset.data.length]];
+}).flat());
+"""
+
+
+@test
+def page_opens_from_a_file_without_a_word_from_the_console_or_a_request():
+    with folder() as f:
+        b = opened(f, every_workload())
+        check(b.run("return performance.getEntriesByType('resource').length") == 0, "it asked for something")
+        check(b.run("return document.querySelectorAll('section').length") == len(every_workload()), "sections")
+        check(b.run("return document.documentElement.scrollWidth <= innerWidth"), "it is wider than the window")
+
+
+@test
+def page_draws_every_mark_of_every_series():
+    with folder() as f:
+        b = opened(f, every_workload())
+        names = b.run("return pawlReport.locks.filter((l) => l.box).map((l) => l.name)")
+        drawn = []
+        for i in range(len(names)):  # alone, so that no line hides another
+            b.run("document.getElementById('show-none').click(); pawlReport.locks.filter((l) => l.box)[arguments[0]].box.click()", i)
+            drawn += b.run(PAINTED)
+        series = sum(len(c["series"]) for s in b.run("return pawlReport.book.sections") for c in s["charts"])
+        check(len(drawn) == series > 100, f"{len(drawn)} of {series} series were drawn")
+        for title, lock, hits, marks in drawn:
+            check(hits == marks > 0, f"{title}: {lock}: {hits} of {marks} marks are there")
+
+
+@test
+def page_switches_locks_in_all_charts_at_once():
+    with folder() as f:
+        b = opened(f, every_workload())
+        everything = b.run(SHOWN)
+        check(all(everything), "charts are empty at first")
+        b.run("pawlReport.locks.find((l) => l.name === 'glibc').box.click()")
+        check(b.run(SHOWN) == [[n for n in chart if n != "glibc"] for chart in everything], "glibc is still there")
+        b.run("document.getElementById('show-none').click()")
+        check(not any(b.run(SHOWN)), "'None' left something")
+        check(b.run("return [...document.querySelectorAll('.empty')].every((e) => !e.hidden)"), "empty charts do not say so")
+        b.run("document.getElementById('show-all').click()")
+        check(b.run(SHOWN) == [[l for l in chart] for chart in everything], "'All' is not all")
+        check(b.run("return [...document.querySelectorAll('.empty')].every((e) => e.hidden)"), "full charts say that they are empty")
+        check(b.run("return pawlReport.locks.filter((l) => l.box).every((l) => l.box.checked)"), "boxes")
+
+
+@test
+def page_is_usable_from_the_keyboard():
+    with folder() as f:
+        b = opened(f, every_workload())
+        check(b.run("return pawlReport.locks.find((l) => l.name === 'mcs').box.checked"), "mcs is not shown")
+        b.run("pawlReport.locks.find((l) => l.name === 'mcs').box.id = 'mcs'")
+        b.type("#mcs", " ")
+        check(not any("mcs" in chart for chart in b.run(SHOWN)), "the space bar does not switch mcs off")
+        b.type("#show-all", "\n")
+        check("mcs" in b.run(SHOWN)[0], "Return does not press 'All'")
+        b.type(".values summary", "\n")
+        b.settle()
+        rows = b.run("return document.querySelector('.values table').rows.length")
+        check(rows == 7, f"the table of values has {rows} rows")
+        labels = b.run("return [...document.querySelectorAll('canvas[role=img]')].every((c) => c.getAttribute('aria-label'))")
+        check(labels, "a chart without a label")
+
+
+@test
+def page_gives_every_lock_a_look_of_its_own():
+    with folder() as f:
+        b = opened(f, {"crowd": crowd()})
+        looks = b.run("""document.getElementById('show-all').click();
+            return pawlReport.drawn[0].plot.data.datasets.map((d) => [d.borderColor, d.borderDash, d.pointStyle].join())""")
+        check(len(looks) == 52 == len(set(looks)), f"{len(looks)} locks, {len(set(looks))} looks")
+        b.run("document.getElementById('show-default').click()")
+        shown = b.run(SHOWN)[0]
+        check(2 < len(shown) <= 14 and "glibc" in shown, f"default: {shown}")
+
+
+@test
+def page_shows_values_on_hover():
+    with folder() as f:
+        b = opened(f, {"max": every_workload()["max"]})
+        at = b.run("""const {plot} = pawlReport.drawn[0]; plot.canvas.scrollIntoView({block: 'center'});
+            const i = plot.data.datasets.findIndex((d) => d.label === 'reciprocating');
+            const box = plot.canvas.getBoundingClientRect(), mark = plot.getDatasetMeta(i).data[1];
+            return [box.left + mark.x, box.top + mark.y]""")
+        b.command("Input.dispatchMouseEvent", type="mouseMoved", x=at[0], y=at[1])
+        b.settle()
+        text = b.run("const t = pawlReport.drawn[0].plot.tooltip; return t.opacity > 0 ? t.body.map((l) => l.lines.join()).join() : ''")
+        check(text.startswith("reciprocating, 2 threads: 6.") and "million acquisitions/s" in text and "in 7 runs" in text, f"'{text}'")
+
+
+@test
+def page_ranking_follows_the_chosen_load():
+    with folder() as f:
+        b = opened(f, {"max": every_workload()["max"]})
+        rows = "return [...document.querySelectorAll('.ranking tbody tr')].map((r) => [...r.cells].map((c) => c.innerText.trim()))"
+        first = b.run(rows)
+        check([r[1] for r in first] == ["ticket", "mcs", "reciprocating", "pawl_mutex", "glibc", "ck_mcs"], str(first))
+        check(first[4][4] == "1" and abs(float(first[0][4]) - 5) < 0.2, f"ratios: {first[0]} {first[4]}")
+        note = "return document.querySelector('.table-head .note').textContent"
+        check(b.run(note).startswith("2 threads, free"), "it does not start with as many threads as CPUs")
+        b.run("const s = document.querySelector('.ranking select'); s.value = 4; s.dispatchEvent(new Event('change'))")
+        check(b.run(note).startswith("16 threads") and [r[1] for r in b.run(rows)] == ["mcs ?"], str(b.run(rows)))
+
+
+@test
+def page_is_dark_or_light_as_the_reader_likes_and_changes_at_once():
+    state = """const {plot} = pawlReport.drawn[0];
+        return [getComputedStyle(document.body).backgroundColor, plot.data.datasets[0].borderColor,
+                plot.getDatasetMeta(0).data[0].options.backgroundColor, plot.scales.y.options.ticks.color,
+                [...document.querySelector('.swatch').getContext('2d').getImageData(30, 14, 1, 1).data].join()]"""
+    with folder() as f:
+        b = opened(f, every_workload(), "dark")
+        dark = b.run(state)
+        check(dark[0] == "rgb(21, 24, 28)", dark[0])
+        b.media("light")
+        b.settle()
+        light = b.run(state)
+        check(light[0] == "rgb(255, 255, 255)", light[0])
+        check(all(d != l for d, l in zip(dark, light)), f"something kept its colour: {dark} {light}")
+        check(not b.complaints(), "console")
+
+
+@test
+def page_prints_on_white_paper_with_legends_and_without_controls():
+    with folder() as f:
+        b = opened(f, every_workload(), "dark")
+        check(b.pdf().startswith(b"%PDF"), "no PDF")
+        b.media("dark", "print")
+        b.run("dispatchEvent(new Event('beforeprint'))")
+        check(b.run("return getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)", "dark paper")
+        shown = "return getComputedStyle(document.querySelector(arguments[0])).display"
+        check(b.run(shown, "#panel") == "none" and b.run(shown, ".legend") == "flex", "controls or no legend")
+        names = b.run("return [...document.querySelector('.legend').children].map((l) => l.textContent)")
+        check(len(names) == 6 and "glibc" in names, f"legend: {names}")
+        glibc = "return pawlReport.drawn[0].plot.data.datasets.find((d) => d.label === 'glibc').borderColor"
+        check(b.run(glibc) == "#000000", "white lines on white paper")
+        overlap = b.run("""return [...document.querySelectorAll('figure')].some((f) =>
+            f.querySelector('canvas').getBoundingClientRect().bottom > f.querySelector('.legend').getBoundingClientRect().top + 1)""")
+        check(not overlap, "a chart covers its legend")
+        b.run("dispatchEvent(new Event('afterprint'))")
+        b.media("dark")
+        check(b.run(glibc) == "#ffffff" and not b.complaints(), "the screen is not what it was")
+
+
+@test
+def page_fits_a_telephone():
+    with folder() as f:
+        b = opened(f, every_workload())
+        b.command("Emulation.setDeviceMetricsOverride", width=390, height=800, deviceScaleFactor=2, mobile=True)
+        try:
+            width = b.run("return new Promise((done) => setTimeout(() => done(document.documentElement.scrollWidth), 300))")
+        finally:
+            b.command("Emulation.clearDeviceMetricsOverride")
+        check(width <= 390, f"{width} pixels wide")
+
+
+@test
+def page_runs_nothing_that_a_file_says():
+    with folder() as f:
+        hostile = result("mutexbench", [point(n, t, [1e6] * 3, doubts=[n], variant=n) for n in HOSTILE for t in (1, 2)], preset=HOSTILE[0],
+                         unit=HOSTILE[0], cs=1, ncs=0, machine={HOSTILE[1]: HOSTILE[0], "cpu": HOSTILE[1]}, doubts=HOSTILE)
+        b = opened(f, {"hostile": hostile})
+        b.run("document.getElementById('show-all').click(); document.querySelectorAll('details').forEach((d) => { d.open = true; })")
+        check(b.run("return window.hacked === undefined && document.querySelectorAll('img').length === 0"), "it ran")
+        check(b.run("return document.querySelectorAll('script').length") == 3, "a name became a script")
+        check(HOSTILE[0] in b.run("return document.getElementById('locks').textContent"), "the name is not shown")
+        b.run("document.body.insertAdjacentHTML('beforeend', '<img src=x onerror=\"window.hacked=1\">')")
+        b.run("return new Promise((done) => setTimeout(done, 300))")
+        check(b.run("return window.hacked === undefined"), "the policy lets an injected handler run")
+        b.complaints()
+
+
+@test
+def page_says_every_doubt_once_and_where():
+    points = [point("mcs", 2, [1.0], doubts=["others used 70 % of 2 CPUs"]), point("clh", 2, [1.0], doubts=["others used 9.5 % of 2 CPUs"]),
+              point("tts", 4, [1.0], doubts=["<b>hot</b>"])]
+    many = [point(f"a_lock_with_a_long_name_{i}", 2, [1.0], doubts=["crowded"]) for i in range(9)]
+    with folder() as f:
+        b = opened(f, {"doubtful": result("mutexbench", points + many, doubts=["no frequency"])})
+        texts = b.run("return [...document.querySelectorAll('.doubts li')].map((l) => l.textContent)")
+    check(texts[:3] == ["no frequency", "others used 9.5 to 70 % of 2 CPUs (2 threads: mcs, clh)", "<b>hot</b> (4 threads: tts)"], str(texts))
+    check(texts[3].startswith("crowded9 of 12 points2 threads: a_lock_with_a_long_name_0, ") and "name_8" in texts[3], texts[3])

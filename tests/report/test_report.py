@@ -1,0 +1,241 @@
+"""pawl report and what both it and pawl compare refuse to read"""
+
+import json
+import os
+import re
+import subprocess
+
+from harness import check, environment, folder, output, pawl, refused, root, run, test
+import harness
+from samples import crowd, every_workload, point, result, spread, write
+
+HOSTILE = ["<img src=x onerror=window.hacked=1>", "</script><script>window.hacked=1</script>", "<!--<script>", "`touch hacked`'\\"]
+
+
+def book(path):
+    """What the page was given to draw."""
+    return json.loads(re.search(r'<script type="application/json" id="data">\n(.*?)\n</script>', path.read_text(), re.DOTALL)[1])
+
+
+def report(f, files, *options):
+    paths = [write(f, name, value) for name, value in files.items()]
+    path = paths[0].with_name("page.html")
+    check(output("report", *paths, "-o", path, *options) == "", "wrote to standard output")
+    return path
+
+
+def changed(**members):
+    return every_workload()["max"] | members
+
+
+def broken_point(**members):
+    r = every_workload()["max"]
+    r["points"][3] |= members
+    return r
+
+
+def broken_run(**members):
+    r = every_workload()["tail"]
+    r["points"][2]["runs"][1] |= members
+    return r
+
+
+def without(value, member):
+    return {k: v for k, v in value.items() if k != member}
+
+
+BAD = {
+    "empty": ("", "is empty"),
+    "blank": (" \n", "is no JSON"),
+    "truncated": (json.dumps(every_workload()["max"])[:5000], "is no JSON, or cut off: line 1"),
+    "control": ('{"pawl": "\x01\n"}', "is no JSON"),
+    "nul": ('{"pawl": "0.1.0"}\0 ', "is no JSON"),
+    "twice": ('{"pawl": "0", "pawl": "0"}', "is no JSON"),
+    "huge": ('{"pawl": 1e999}', "is no JSON"),
+    "foreign": ({"benchmarks": [1, 2]}, "is no result of pawl bench"),
+    "array": ([1, 2], "is no result of pawl bench"),
+    "old": ({"benchmark": "mutexbench", "machine": {}, "results": []}, "is no result of pawl bench"),
+    "format": (changed(format=2), "is of format 2; this pawl reads format 1"),
+    "no-points": (changed(points=[]), "points: is empty"),
+    "points-missing": (without(every_workload()["max"], "points"), "points: missing"),
+    "unit-missing": (without(every_workload()["max"], "unit"), "unit: missing"),
+    "workload": (changed(workload=3), "workload: must be a string"),
+    "better": (changed(higher_is_better="yes"), "higher_is_better: must be true or false"),
+    "parameters": (changed(parameters=[]), "parameters: must be an object"),
+    "nested": (changed(parameters={"a": {"b": 1}}), "parameters: must have"),
+    "machine": (changed(machine={"cpu": "two\nlines"}), "machine: must have"),
+    "doubts": (changed(doubts=[1]), "doubts: must be an array"),
+    "point": (changed(points=[1]), "points[0]: must be an object"),
+    "threads": (broken_point(threads=0), "points[3].threads: must be a whole number"),
+    "half": (broken_point(threads=1.5), "points[3].threads: must be a whole number"),
+    "escape": (broken_point(lock="\x1b[2J"), "points[3].lock: must be a string of one line"),
+    "no-runs": (broken_point(runs=[]), "points[3].runs: is empty"),
+    "negative": (broken_run(value=-1), "points[2].runs[1].value: must be a number from 0"),
+    "text": (broken_run(value="9"), "points[2].runs[1].value"),
+    "null": (broken_run(value=None), "points[2].runs[1].value"),
+    "unfair": (broken_run(fairness=1.1), "points[2].runs[1].fairness: must be a number from 0 to 1, or null"),
+    "waits": (broken_run(wait_ns=[]), "points[2].runs[1].wait_ns"),
+    "few-waits": (broken_run(wait_ns={"p50": 1}), "points[2].runs[1].wait_ns"),
+    "again": (changed(points=every_workload()["max"]["points"] * 2), "points[0] and points[25] are of the same lock under the same load"),
+}
+
+
+@test
+def files_that_are_no_results_are_refused_in_one_line_and_nothing_is_written():
+    with folder() as f:
+        good = write(f, "good", every_workload()["max"])
+        os.mkdir(f"{f}/directory")
+        cases = [(write(f, name, value), why) for name, (value, why) in BAD.items()]
+        cases += [(f"{f}/absent", "No such file"), (f"{f}/directory", "Is a directory")]
+        before = sorted(os.listdir(f))
+        for path, why in cases:
+            refused(["report", good, path, "-o", f"{f}/page.html", "--figures", f"{f}/figures"], f"{path}: {why}")
+            refused(["compare", good, path], f"{path}: {why}")
+            refused(["compare", path, good], f"{path}: {why}")
+        check(sorted(os.listdir(f)) == before, f"left behind: {set(os.listdir(f)) - set(before)}")
+
+
+@test
+def report_refuses_bad_arguments():
+    with folder() as f:
+        good = write(f, "good", every_workload()["max"])
+        for arguments, named in [([], "no file"), ([good, "--format", "gif"], "'gif'"), ([good, "--format", "svg"], "--figures"),
+                                 ([good, "--nonsense"], "--nonsense"), ([good, "-o", f"{f}/none/x"], f"{f}/none/x"),
+                                 ([good, "-o", f], f"'{f}'"), ([good, "--figures", f"{f}/none/x"], f"{f}/none/x"),
+                                 ([good, "--figures", good], "good.json")]:
+            refused(["report", *arguments], named, cwd=f)
+        check(os.listdir(f) == ["good.json"], f"left behind: {os.listdir(f)}")
+
+
+@test
+def report_writes_where_it_says():
+    with folder() as f:
+        write(f, "good", every_workload()["max"])
+        check(output("report", "good.json", cwd=f) == "report.html\n", "the default is not named")
+        check(sorted(os.listdir(f)) == ["good.json", "report.html"], str(os.listdir(f)))
+        page = open(f"{f}/report.html").read()
+        check(output("report", "good.json", "-o", "/dev/stdout", cwd=f) == page, "another page on standard output")
+
+
+@test
+def report_page_is_whole_and_asks_nobody():
+    with folder() as f:
+        page = report(f, every_workload()).read_text()
+        check(page.startswith("<!DOCTYPE html>") and page.rstrip().endswith("</html>"), "it is cut off")
+        check("{{" not in page.split('id="data"')[0][:2000], "a part is missing")
+        check("default-src 'none'" in page and "The MIT License" in page, "policy or license is missing")
+        outside = re.findall(r"""(?:src|href)\s*=\s*["']?(https?:|//)[^"'>]*|@import|sourceMappingURL""", page)
+        check(not outside, f"it asks for {outside}")
+
+
+@test
+def report_has_charts_of_every_workload():
+    with folder() as f:
+        sections = {(s["workload"], s["preset"]): s for s in book(report(f, every_workload()))["sections"]}
+    kinds = {key: [c["kind"] for c in s["charts"]] for key, s in sections.items()}
+    everything = ["value", "handover", "fairness", "jain", "starvation", "worst-wait"]
+    check(kinds["mutexbench", "max"] == everything, str(kinds["mutexbench", "max"]))
+    check(kinds["mutexbench", "moderate"] == [k for k in everything if k != "handover" for _ in range(2)], "a chart per pinning")
+    check(kinds["atomic-struct", None].count("value") == 2, "a chart per variant")
+    check(kinds["leveldb", None] == kinds["multiwait", None] == kinds["ring", None] == ["value"], "what is null was drawn")
+    check(kinds["pingpong", None] == [], "pingpong has charts")
+    check(kinds["tail", None].count("waits") == 4 and kinds["tail", None].count("value") == 1, str(kinds["tail", None]))
+
+
+@test
+def report_draws_medians_and_extremes_in_readable_units():
+    with folder() as f:
+        b = book(report(f, {"max": every_workload()["max"], "pingpong": every_workload()["pingpong"]}))
+    names = [l["name"] for l in b["locks"]]
+    value, handover = b["sections"][0]["charts"][:2]
+    check(value["y"]["title"] == "million acquisitions/s" and value["y"]["log"] and value["x"]["labels"] is None, str(value["y"]))
+    line = next(s for s in value["series"] if names[s["lock"]] == "mcs")["marks"]
+    check([m[0] for m in line] == [1, 2, 4, 8, 16], "threads are not in order")
+    runs = sorted(spread(4e7 / 2 / 2, "mcs 2"))
+    for got, wanted in zip(line[1][1:4], [runs[3], runs[0], runs[6]]):
+        check(abs(got * 1e6 / wanted - 1) < 1e-5, f"{got}, not {wanted}")
+    check(line[1][4] == 7 and line[4][4] == 1, "numbers of runs")
+    near = sorted(spread(50, "near"))[3]
+    check(abs(b["pingpong_ns"] / near - 1) < 1e-5, f"pingpong {b['pingpong_ns']}")
+    over = next(s for s in handover["series"] if names[s["lock"]] == "mcs")["marks"]
+    check([m[0] for m in over] == [2, 4, 8, 16] and abs(over[0][1] / (1e9 / runs[3] / near) - 1) < 1e-5, str(over[0]))
+
+
+@test
+def report_ranks_with_ratios_to_glibc():
+    with folder() as f:
+        b = book(report(f, {"max": every_workload()["max"]}))
+    section = b["sections"][0]
+    check(section["reference"] == "glibc", str(section["reference"]))
+    check([r["threads"] for r in section["rankings"]] == [1, 2, 4, 8, 16], "loads")
+    rows = section["rankings"][1]["rows"]
+    check([b["locks"][r["lock"]]["name"] for r in rows] == ["ticket", "mcs", "reciprocating", "pawl_mutex", "glibc", "ck_mcs"], "order")
+    ratios = sorted(x / y for x in spread(2e7, "ticket 2") for y in spread(4e6, "glibc 2"))
+    for got, wanted in [(rows[0]["ratio"], ratios[24]), (rows[0]["low"], ratios[8]), (rows[0]["high"], ratios[-9])]:
+        check(abs(got / wanted - 1) < 1e-5, f"{got}, not {wanted}")
+    check(rows[4]["reference"] and rows[4]["ratio"] is None, "glibc is compared with itself")
+    check(section["rankings"][4]["rows"][0]["ratio"] is None, "compared with a glibc that was not measured")
+
+
+@test
+def report_shows_machine_parameters_and_every_doubt():
+    with folder() as f:
+        b = book(report(f, {"max": every_workload()["max"], "other": result("ring", [point("x", 2, [1.0])], machine={"cpu": "Testor 1"})}))
+    section = b["sections"][0]
+    check(section["machine"]["commit"] == "c0ffee1" and section["parameters"]["cs"] == 1, "machine or parameters")
+    check(section["doubts"] == [{"text": "other programs were running", "where": []},
+                                {"text": "more threads than CPUs", "where": [["mcs", 16]]}], str(section["doubts"]))
+    check(b["doubts"] == ["The files are from different machines."], str(b["doubts"]))
+
+
+@test
+def report_shows_few_of_many_locks_at_first():
+    with folder() as f:
+        locks = book(report(f, {"crowd": crowd()}))["locks"]
+        few = book(report(f, {"max": every_workload()["max"]}))["locks"]
+    shown = [l["name"] for l in locks if l["shown"]]
+    check(len(locks) == 52 and len(shown) <= 14 and {"glibc", "ticket", "lock_0"} <= set(shown), str(shown))
+    check(shown == [l["name"] for l in locks[:len(shown)]], "those that are shown do not get the first colours")
+    check(all(l["shown"] for l in few), "few, and not all of them shown")
+
+
+@test
+def report_keeps_hostile_names_as_text():
+    hostile = result("mutexbench", [point(n, t, [1e6], doubts=[n]) for n in HOSTILE for t in (1, 2)], preset=HOSTILE[1], cs=1, ncs=0,
+                     machine={"cpu": HOSTILE[0]})
+    with folder() as f:
+        path = report(f, {"hostile": hostile})
+        text = path.read_text()
+        check(text.count("</script>") == 3, "a name ended a script")
+        check("<img" not in text and text.count("<!--") == 0, "a name became markup")
+        check({l["name"] for l in book(path)["locks"]} == set(HOSTILE), "names differ")
+        p = pawl("report", f"{f}/hostile.json", "-o", f"{f}/x.html", "--figures", f"{f}/figures", cwd=f)
+        check(p.returncode == 0, p.stderr)
+        check(not list(os.scandir(f"{f}/figures")) == [] and not [p for p, _, files in os.walk(f) if "hacked" in files], "a name was run")
+
+
+@test
+def figures_are_drawn_for_every_chart():
+    with folder() as f:
+        page = report(f, every_workload(), "--figures", f"{f}/svg")
+        charts = [c for s in book(page)["sections"] for c in s["charts"]]
+        figures = sorted(os.listdir(f"{f}/svg"))
+        check(len(figures) == len(charts), f"{len(figures)} figures of {len(charts)} charts")
+        check("01-mutexbench-max-value.svg" in figures and not [n for n in figures if n.startswith(".")], str(figures))
+        svg = open(f"{f}/svg/01-mutexbench-max-value.svg").read()
+        for word in ["million acquisitions/s", "threads", "reciprocating", "pawl_mutex", "glibc"]:
+            check(f">{word}<" in svg, f"no '{word}' in the figure")
+        output("report", f"{f}/max.json", "-o", page, "--figures", f"{f}/png", "--format", "png")
+        check(all(open(f"{f}/png/{n}", "rb").read(8) == b"\x89PNG\r\n\x1a\n" for n in os.listdir(f"{f}/png")), "no PNG")
+
+
+@test
+def figures_without_gnuplot_are_refused_and_nothing_is_written():
+    with folder() as f:
+        good = write(f, "good", every_workload()["max"])
+        os.mkdir(f"{f}/bin")
+        refused(["report", good, "-o", f"{f}/page.html", "--figures", f"{f}/figures"], "gnuplot is not installed", env=environment(PATH=f"{f}/bin"))
+        open(f"{f}/bin/gnuplot", "w").write("#!/bin/sh\nexit 3\n")
+        os.chmod(f"{f}/bin/gnuplot", 0o755)
+        refused(["report", good, "-o", f"{f}/page.html", "--figures", f"{f}/figures"], "gnuplot failed", env=environment(PATH=f"{f}/bin"))
+        check(sorted(os.listdir(f)) == ["bin", "good.json"], f"left behind: {os.listdir(f)}")
