@@ -1,8 +1,6 @@
 /* answer.c - the whole life of a measuring process */
 #include "workload.h"
 
-#include <pawl/wait.h>
-
 #include <errno.h>
 #include <stdio.h>
 
@@ -15,7 +13,6 @@ int bench_answer(bench_runner *runner, bench_runner *find(const char *workload))
         runner = find(q.workload);
     bench_run run = {.error = runner == NULL ? EINVAL : 0};
     bench_waits *waits = NULL;
-    pawl_set_wait((pawl_policy)q.policy);
     if (runner != NULL)
         runner(&q, &run, &waits);
     if (waits == NULL || run.error != 0)

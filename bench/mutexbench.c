@@ -1,6 +1,8 @@
 /* mutexbench.c - threads that do nothing but take one lock: the benchmark of all four papers */
 #include "workload.h"
 
+#include <pawl/wait.h>
+
 #include <errno.h>
 #include <string.h>
 
@@ -35,6 +37,7 @@ int bench_run_on_lock(bench_team *t, const bench_request *q, bench_duty_of *duty
     const bench_lock *lock = bench_lock_of(q);
     if (lock == NULL)
         return EINVAL;
+    pawl_set_wait((pawl_policy)q->policy);
     t->shared->data = generator_from(SEED);
     mersenne_seed(&t->shared->twister, SEED);
     for (int i = 0; i < BENCH_LOCKS; i++)

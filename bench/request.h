@@ -18,7 +18,8 @@ typedef struct bench_request {
     bench_pin pin;
     unsigned cpus[2]; /* pingpong's */
     uint64_t duration_ns, warm_up_ns;
-    char path[256]; /* leveldb's database */
+    char path[256];   /* leveldb's database */
+    unsigned entries; /* in it              */
 } bench_request;
 
 typedef struct bench_waits {
@@ -44,8 +45,9 @@ typedef struct bench_run {
 
 /* In the place of an errno value. */
 enum {
-    BENCH_NO_EXCLUSION = -1, /* the replay disagrees: two threads were inside at once */
-    BENCH_DIED = -2,         /* no answer                                             */
-    BENCH_NO_PROGRAM = -3,   /* the measuring program is not there                    */
-    BENCH_NO_DATABASE = -4,  /* leveldb's could not be opened                         */
+    BENCH_NO_EXCLUSION = -1,   /* the replay disagrees: two threads were inside at once */
+    BENCH_DIED = -2,           /* no answer                                             */
+    BENCH_NO_PROGRAM = -3,     /* the measuring program is not there                    */
+    BENCH_NOT_INTERPOSED = -5, /* the program runs with another lock                      */
+    BENCH_NO_DATABASE = -4,    /* leveldb's could not be opened                         */
 };

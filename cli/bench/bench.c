@@ -10,6 +10,8 @@ static const command workloads[] = {
     {"mutexbench", "Threads that do nothing but take one lock", mutexbench_main},
     {"tail", "How long they wait for it: the distribution", tail_main},
     {"multiwait", "One thread takes ten locks, the others one of them at random", multiwait_main},
+    {"atomic-struct", "Threads that change a structure of 20 bytes atomically", atomic_struct_main},
+    {"leveldb", "Threads that read a LevelDB database", leveldb_main},
     {"ring", "Threads pass a token, and wait for it in different ways", ring_main},
     {"pingpong", "One cache line between two CPUs", pingpong_main},
     {NULL, NULL, NULL},

@@ -64,6 +64,7 @@ typedef struct workload {
     const subject *(*subjects)(size_t *count);       /* NULL if it has no locks                  */
     void (*plan)(study *s);                          /* adds the points                          */
     void (*parameters)(const study *s, json_t *to);  /* what its own options said; may be NULL   */
+    void (*done)(void);                              /* after the measurement; may be NULL */
 } workload;
 
 typedef enum format { TEXT, JSON, CSV } format;
@@ -115,6 +116,7 @@ unsigned *append_number(unsigned *numbers, size_t *count, unsigned number);
 /* load.c: the options that say what threads do inside and outside, and presets of the papers. */
 extern const struct argp load_argp;
 void load_parameters(const study *s, json_t *to);
+void take_ncs(bench_load *load, const char *text); /* the value of --ncs */
 
 /* measure.c: fills in the samples of all points. Fails if it cannot, and exits with EXIT_BAD_NEWS if a lock let two
  * threads in. */
@@ -142,5 +144,7 @@ extern const workload mutexbench;
 int mutexbench_main(int argc, char **argv);
 int multiwait_main(int argc, char **argv);
 int tail_main(int argc, char **argv);
+int atomic_struct_main(int argc, char **argv);
+int leveldb_main(int argc, char **argv);
 int ring_main(int argc, char **argv);
 int pingpong_main(int argc, char **argv);

@@ -39,6 +39,8 @@ void study_measure(study *s)
 {
     s->workload->plan(s);
     measure(s);
+    if (s->workload->done != NULL)
+        s->workload->done();
     judge(s);
     warn_of(s);
 }

@@ -68,7 +68,8 @@ static void judge_point(study *s, point *p, double step_ns)
               cpus, cpus == 1 ? "" : "s");
     double others = MEDIAN(p, s->runs, others_cpus);
     if (others > foreign * cpus)
-        doubt(&p->doubts, "other programs used %.0f %% of the CPUs", 100 * others / cpus);
+        doubt(&p->doubts, "other programs used %.0f %% of the CPUs",
+              100 * (others < cpus ? others / cpus : 1));
     else if (spins(s, p) && own_share(s, p) < 1 - 2 * foreign)
         doubt(&p->doubts, "the threads got only %.0f %% of the CPU time: other programs were running",
               100 * own_share(s, p));

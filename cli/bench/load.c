@@ -42,7 +42,7 @@ static void take_preset(study *s, const char *text)
     fail("--preset '%s': no such preset%s", text, did_you_mean(text, preset_name, presets, PRESETS));
 }
 
-static void take_ncs(bench_load *load, const char *text)
+void take_ncs(bench_load *load, const char *text)
 {
     static const char prefix[] = "random:";
     load->ncs_random = strncmp(text, prefix, strlen(prefix)) == 0;

@@ -34,6 +34,8 @@ static _Noreturn void give_up(const point *p, int error)
         fail("%s with %u thread%s: the measuring process ended without a result", p->lock, threads, s);
     case BENCH_NO_PROGRAM:
         fail("%s: cannot start the measuring program", p->request.workload);
+    case BENCH_NOT_INTERPOSED:
+        fail("%s: %s could not be loaded into the measuring program", p->lock, p->place.preload);
     case BENCH_NO_DATABASE:
         fail("%s: cannot make or open a database in %s", p->request.workload, p->request.path);
     }

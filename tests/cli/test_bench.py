@@ -3,10 +3,15 @@
 import csv
 import io
 import json
+import os
+import shutil
+import signal
+import subprocess
+import time
 
 import jsonschema
 
-from harness import check, environment, output, pawl, registered, root, run, test
+from harness import check, environment, folder, output, pawl, registered, root, run, test
 import harness
 
 SCHEMA = json.loads((root / "bench/result.schema.json").read_text())
@@ -99,8 +104,7 @@ def mutexbench_knows_the_figures_of_the_papers():
 def every_form_of_every_option_is_taken():
     for form in [["-l", "tts", "-t", "2", "-d", "0.02", "-r", "2", "-j"], ["--ncs", "7"], ["--ncs=0"], ["--wait=spin"], ["--cs=0"],
                  ["--duration=20000us"], ["--duration=.02s"], ["--generator=mt19937"], ["--generator=xoroshiro128+"]]:
-        b = bench("--lock", "tts", "--threads", "1", *form)
-        check(b["points"][0]["median"] > 0, f"{form}: no acquisition")
+        check(len(bench("--lock", "tts", "--threads", "1", *form)["points"]) == 1, f"{form}: points")
 
 
 @test
@@ -233,6 +237,64 @@ def pingpong_measures_pairs_of_cpus():
     b = results("pingpong", *BRIEF)
     check(len(b["points"]) == min(cpus - 1, 64) and b["unit"] == "ns" and not b["higher_is_better"], "points")
     check(b["points"][0]["median"] > 0, "no time at all")
+
+
+def interposable():
+    return [p["lock"] for p in results("atomic-struct", *BRIEF, "--threads", "1", "--by", "exchange")["points"]]
+
+
+@test
+def atomic_struct_runs_with_every_interposer_and_without():
+    names = interposable()
+    libraries = [l.name[len("libpawl-"):-len(".so")] for l in (harness.build / "preload").glob("libpawl-*.so")]
+    check(sorted(names) == sorted(libraries + ["glibc"]) and "pawl_mutex" in names, f"{names} and {libraries}")
+    b = results("atomic-struct", *BRIEF, "--threads", "2")
+    check(points(b) == [(n, 2, v) for v in ["exchange", "cas"] for n in names], "points")
+    for preset, variant, ncs in [("hapax-fig1", "exchange", 100), ("reciprocating-fig2a", "exchange", 0), ("reciprocating-fig2b", "cas", 0)]:
+        b = results("atomic-struct", *BRIEF, "--lock", "glibc", "--threads", "2", "--preset", preset)
+        check(points(b) == [("glibc", 2, variant)] and b["parameters"]["ncs"] == ncs and b["preset"] == preset, preset)
+
+
+@test
+def leveldb_runs_with_every_interposer_and_without_and_cleans_up():
+    if not (harness.build / "bench/pawl-bench-leveldb").exists():
+        harness.refused(["bench", "leveldb"], "libleveldb")
+        return
+    with folder() as f:
+        b = results("leveldb", *BRIEF, "--threads", "2", "--entries", "1000", env=environment(TMPDIR=f))
+        check(points(b) == [(n, 2, None) for n in interposable()], "points")
+        check(any(p["median"] > 0 for p in b["points"]) and b["parameters"]["entries"] == 1000, "no reads")
+        check(os.listdir(f) == [], f"left behind: {os.listdir(f)}")
+
+
+@test
+def an_interrupted_leveldb_leaves_nothing_behind():
+    if not (harness.build / "bench/pawl-bench-leveldb").exists():
+        return
+    with folder() as f:
+        p = subprocess.Popen([harness.build / "pawl", "bench", "leveldb", "--entries", "1000", "--duration", "60s"],
+                             env=environment(TMPDIR=f), preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
+        until = time.monotonic() + 20
+        while not os.listdir(f) and time.monotonic() < until:
+            time.sleep(0.05)
+        p.send_signal(signal.SIGINT)
+        check(p.wait(10) == -signal.SIGINT, f"exit {p.returncode}")
+        while os.listdir(f) and time.monotonic() < until:
+            time.sleep(0.05)
+        check(os.listdir(f) == [], f"left behind: {os.listdir(f)}")
+
+
+@test
+def an_interposer_that_cannot_be_loaded_is_no_result():
+    with folder() as f:
+        for path in ["pawl", "bench/pawl-bench-atomic-struct"]:
+            os.makedirs(os.path.dirname(f"{f}/{path}"), exist_ok=True)
+            shutil.copy(harness.build / path, f"{f}/{path}")
+        os.mkdir(f"{f}/preload")
+        open(f"{f}/preload/libpawl-ticket.so", "w").write("no library")
+        p = run(f"{f}/pawl", "bench", "atomic-struct", *BRIEF, "--lock", "ticket", "--threads", "1")
+        check(p.returncode == 2 and p.stdout == "", f"exit {p.returncode}: {p.stdout}")
+        check("pawl: ticket: " in p.stderr and "could not be loaded" in p.stderr, p.stderr)
 
 
 @test

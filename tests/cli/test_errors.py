@@ -5,7 +5,7 @@ import os
 from harness import check, environment, folder, output, pawl, refused, test
 
 BENCH = ["bench", "mutexbench"]
-WORKLOADS = ["mutexbench", "tail", "multiwait", "ring", "pingpong"]
+WORKLOADS = ["mutexbench", "tail", "multiwait", "ring", "pingpong", "atomic-struct", "leveldb"]
 
 
 @test
@@ -78,6 +78,11 @@ def bad_values_of_single_workloads_are_refused():
         (["tail", "--oversubscription", "257"], "--oversubscription"),
         (["ring", "--by", "magic"], "--by"),
         (["ring", "--by", ""], "--by"),
+        (["atomic-struct", "--by", "load"], "--by"),
+        (["atomic-struct", "--ncs", "random:0"], "--ncs"),
+        (["atomic-struct", "--preset", "max"], "--preset"),
+        (["atomic-struct", "--lock", "nsync"], "--lock"),
+        (["leveldb", "--entries", "0"], "--entries"),
         (["pingpong", "--cpus", "0"], "--cpus"),
         (["pingpong", "--cpus", "0,0"], "--cpus"),
         (["pingpong", "--cpus", "0,65535"], "--cpus"),

@@ -1,0 +1,73 @@
+/* places.c - finds measuring programs and interposers */
+#include "places.h"
+
+#include "preload/register.h"
+
+#include <libgen.h>
+#include <limits.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* The folder of this program. */
+static const char *beside(void)
+{
+    static char self[PATH_MAX];
+    static const char *folder;
+    ssize_t length = folder == NULL ? readlink("/proc/self/exe", self, sizeof self - 1) : 0;
+    if (length > 0)
+        folder = dirname(self);
+    return folder != NULL ? folder : ".";
+}
+
+/* The path if there is such a file, else NULL. */
+static char *there(const char *format, ...)
+{
+    char *path;
+    va_list arguments;
+    va_start(arguments, format);
+    if (vasprintf(&path, format, arguments) < 0)
+        fail("out of memory");
+    va_end(arguments);
+    if (access(path, R_OK) == 0)
+        return path;
+    free(path);
+    return NULL;
+}
+
+const char *find_program(const char *workload)
+{
+    char *path = there("%s/bench/pawl-bench-%s", beside(), workload);
+    return path != NULL ? path : there("%s/pawl-bench-%s", PAWL_LIBEXECDIR, workload);
+}
+
+static char *find_library(const char *lock)
+{
+    char *path = there("%s/preload/libpawl-%s.so", beside(), lock);
+    return path != NULL ? path : there("%s/libpawl-%s.so", PAWL_LIBDIR, lock);
+}
+
+/* pawl_mutex and pawl_fairmutex sleep whatever the policy. */
+static bench_waiting waiting_of(const char *lock)
+{
+    return strncmp(lock, "pawl_", strlen("pawl_")) == 0 ? BENCH_SLEEPS : BENCH_BY_POLICY;
+}
+
+const subject *preload_subjects(size_t *count)
+{
+    static subject *all;
+    static size_t found;
+    if (all == NULL) {
+        all = allocate(preload_library_count + 1, sizeof *all);
+        for (size_t i = 0; i < preload_library_count; i++) {
+            const preload_library *l = &preload_libraries[i];
+            const char *library = l->refused == NULL ? find_library(l->name) : NULL;
+            if (library != NULL)
+                all[found++] = (subject){.name = l->name, .waiting = waiting_of(l->name), .preload = library};
+        }
+        all[found++] = (subject){.name = "glibc", .peer = true, .waiting = BENCH_SLEEPS};
+    }
+    *count = found;
+    return all;
+}
