@@ -1,7 +1,7 @@
 # Everything a person needs is here; Meson and Ninja do the work.
 #
 #   make            build the library and build/pawl
-#   make demo       install what is missing, build, and show all locks on this machine
+#   make demo       install what is missing, build, measure all locks on this machine, and write a report
 #   make check      the same, then all tests
 #   make count      instructions of an uncontended lock and unlock, compared with the checked-in table
 #   make soak       the long tests
@@ -27,7 +27,7 @@ $(BUILD)/build.ninja:
 demo:
 	@scripts/deps.sh $(BUILD_PACKAGES) $(PEER_PACKAGES)
 	@$(MAKE) --no-print-directory all
-	@$(BUILD)/pawl demo
+	@$(BUILD)/pawl demo --report $(BUILD)/demo
 
 check:
 	@scripts/deps.sh $(TEST_PACKAGES)

@@ -177,6 +177,10 @@ BENCH_TEMPLATE bench_pairs(void *l, void *c, uint64_t n, bench_action *lock, ben
 #define BENCH_ASSERT _Static_assert
 #endif
 
+/* With all that is called inlined into it, however much that is: left alone, the compiler finds that a file with all locks is
+ * large enough, and calls what a program with one lock would have inlined. */
+#define BENCH_FLAT __attribute__((flatten))
+
 /* Function arguments are constants here, so that they are inlined and no call is left but the lock's own. */
 #define BENCH_LOOPS(name)                                                                                    \
     BENCH_ASSERT(sizeof(bench_##name) <= BENCH_LOCK_ROOM, "BENCH_LOCK_ROOM is too small for " #name);        \
@@ -196,13 +200,13 @@ BENCH_TEMPLATE bench_pairs(void *l, void *c, uint64_t n, bench_action *lock, ben
     {                                                                                                        \
         bench_##name##_destroy((bench_##name *)l);                                                           \
     }                                                                                                        \
-    static void bench_do_##name##_work(bench_worker *w)                                                      \
+    static BENCH_FLAT void bench_do_##name##_work(bench_worker *w)                                           \
     {                                                                                                        \
         bench_##name##_ctx c;                                                                                \
         bench_##name##_attach((bench_##name *)(void *)w->shared->locks[0], &c);                              \
         bench_work(w, &c, bench_do_##name##_lock, bench_do_##name##_unlock);                                 \
     }                                                                                                        \
-    static void bench_do_##name##_record(bench_worker *w)                                                    \
+    static BENCH_FLAT void bench_do_##name##_record(bench_worker *w)                                         \
     {                                                                                                        \
         bench_##name##_ctx c;                                                                                \
         bench_##name##_attach((bench_##name *)(void *)w->shared->locks[0], &c);                              \
@@ -213,19 +217,19 @@ BENCH_TEMPLATE bench_pairs(void *l, void *c, uint64_t n, bench_action *lock, ben
         for (size_t i = 0; i < BENCH_LOCKS; i++)                                                             \
             bench_##name##_attach((bench_##name *)(void *)w->shared->locks[i], &c[i]);                       \
     }                                                                                                        \
-    static void bench_do_##name##_lead(bench_worker *w)                                                      \
+    static BENCH_FLAT void bench_do_##name##_lead(bench_worker *w)                                           \
     {                                                                                                        \
         bench_##name##_ctx c[BENCH_LOCKS];                                                                   \
         bench_do_##name##_attach(w, c);                                                                      \
         bench_lead(w, (char *)c, sizeof c[0], bench_do_##name##_lock, bench_do_##name##_unlock);             \
     }                                                                                                        \
-    static void bench_do_##name##_follow(bench_worker *w)                                                    \
+    static BENCH_FLAT void bench_do_##name##_follow(bench_worker *w)                                         \
     {                                                                                                        \
         bench_##name##_ctx c[BENCH_LOCKS];                                                                   \
         bench_do_##name##_attach(w, c);                                                                      \
         bench_follow(w, (char *)c, sizeof c[0], bench_do_##name##_lock, bench_do_##name##_unlock);           \
     }                                                                                                        \
-    static void bench_do_##name##_pairs(void *l, uint64_t n)                                                 \
+    static BENCH_FLAT void bench_do_##name##_pairs(void *l, uint64_t n)                                      \
     {                                                                                                        \
         bench_##name##_ctx c;                                                                                \
         bench_##name##_attach((bench_##name *)l, &c);                                                        \

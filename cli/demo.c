@@ -12,23 +12,34 @@
 
 #include <stdlib.h>
 
-/* For the register and its peers about 25 seconds, of which the throughput takes the most. */
-enum { RUNS = 3, RUN_NS = 100000000, ROUNDS = 7, PAIRS = 200000 };
+/* For the register and its peers about half a minute, of which the sweep takes the most. */
+enum { RUNS = 3, RUN_NS = 40000000, ROUNDS = 7, PAIRS = 200000, CROWD = 4 };
 
 typedef struct request {
     const char *output;
+    const char *report; /* PREFIX, or NULL */
 } request;
+
+enum { REPORT = 0x200 };
 
 static error_t parse(int key, char *argument, struct argp_state *state)
 {
-    if (key != 'o')
-        return ARGP_ERR_UNKNOWN;
-    ((request *)state->input)->output = argument;
-    return 0;
+    request *r = state->input;
+    switch (key) {
+    case 'o':
+        r->output = argument;
+        return 0;
+    case REPORT:
+        r->report = argument;
+        return 0;
+    }
+    return ARGP_ERR_UNKNOWN;
 }
 
 static const struct argp_option options[] = {
     {"output", 'o', "FILE", 0, "Write to FILE instead of standard output", 0},
+    {"report", REPORT, "PREFIX", 0,
+     "Also write PREFIX.json, PREFIX-pingpong.json, and PREFIX.html, the report of both", 0},
     {0},
 };
 
@@ -55,38 +66,93 @@ static double *time_pairs(const bench_lock *const *locks, size_t count)
     return medians;
 }
 
-static void add_row(grid *g, const point *p, const bench_lock *lock, double ns_per_pair)
+static void add_contended(grid *g, const point *p)
 {
-    const lock_info *info = lock_find(p->lock); /* NULL for mutexes, which have no entry */
     double fairness[RUNS];
     for (int r = 0; r < RUNS; r++)
         fairness[r] = p->samples[r].run.fairness;
-    grid_add(g, "%s", p->lock);
-    grid_add(g, "%zu", lock->size);
-    grid_add(g, "%.1f", ns_per_pair);
     grid_add(g, "%.2f", p->median / 1e6);
     grid_add(g, "%.2f", quantile(fairness, RUNS, 0.5));
+}
+
+/* The points of a lock are one for each number of threads: one, as many as CPUs, and a crowd. */
+static void add_row(grid *g, const study *s, size_t at, const bench_lock *lock, double ns_per_pair)
+{
+    const lock_info *info = lock_find(lock->name); /* NULL for mutexes, which have no entry */
+    grid_add(g, "%s", lock->name);
+    grid_add(g, "%zu", lock->size);
+    grid_add(g, "%.1f", ns_per_pair);
+    add_contended(g, &s->points[at + s->lock_count]);
+    add_contended(g, &s->points[at + 2 * s->lock_count]);
     grid_add(g, "%s", order_name(info != NULL ? info->order : PAWL_NONE));
 }
 
 static void print(output *o, const study *s, const bench_lock *const *locks, const double *pairs)
 {
-    static const char *const heads[] = {"lock", "bytes", "ns/pair", "M/s", "fairness", "order"};
     const machine *m = &s->machine;
     fprintf(o->file, "%u CPU%s, %s, %s, %s, wait %s\n\n", m->cpus, m->cpus == 1 ? "" : "s", m->model,
             m->kernel, m->compiler, policy_name(pawl_get_wait()));
-    grid g = grid_new("lrrrrl");
-    for (size_t i = 0; i < g.columns; i++)
-        grid_add(&g, "%s", heads[i]);
-    for (size_t i = 0; i < s->point_count; i++)
-        add_row(&g, &s->points[i], locks[i], pairs[i]);
+    grid g = grid_new("lrrrrrrl");
+    grid_add(&g, "lock");
+    grid_add(&g, "bytes");
+    grid_add(&g, "ns/pair");
+    for (size_t t = 1; t < s->thread_counts; t++) {
+        grid_add(&g, "M/s(%u)", s->threads[t]);
+        grid_add(&g, "fair(%u)", s->threads[t]);
+    }
+    grid_add(&g, "order");
+    for (size_t i = 0; i < s->lock_count; i++)
+        add_row(&g, s, i, locks[i], pairs[i]);
     grid_print(&g, o->file);
     grid_free(&g);
     fprintf(o->file,
-            "\nns/pair: an uncontended lock and unlock. M/s: million acquisitions per second by %u thread%s "
+            "\nns/pair: an uncontended lock and unlock. M/s(N): million acquisitions per second by N threads "
             "that do"
-            "\nnothing else. fairness: fewest acquisitions of a thread over most. order: who enters next.\n",
-            m->cpus, m->cpus == 1 ? "" : "s");
+            "\nnothing else. fair(N): fewest acquisitions of a thread over most. order: who enters next.\n");
+}
+
+static char *path_of(const char *prefix, const char *suffix)
+{
+    char *path;
+    if (asprintf(&path, "%s%s", prefix, suffix) < 0)
+        fail("out of memory");
+    return path;
+}
+
+static void write_json(const study *s, const char *path)
+{
+    output o;
+    output_open(&o, path);
+    study_json(&o, s);
+    output_close(&o);
+}
+
+/* What a hand-over is compared with; one CPU has none. */
+static bool write_pingpong(const char *path, unsigned cpus)
+{
+    if (cpus < 2)
+        return false;
+    study s = {.runs = RUNS};
+    study_begin(&s, &pingpong, RUN_NS);
+    default_options(&s);
+    study_measure(&s);
+    write_json(&s, path);
+    study_end(&s);
+    return true;
+}
+
+static void write_report(const study *s, const char *prefix)
+{
+    char *json = path_of(prefix, ".json"), *line = path_of(prefix, "-pingpong.json"),
+         *page = path_of(prefix, ".html");
+    write_json(s, json);
+    bool paired = write_pingpong(line, s->machine.cpus);
+    char *arguments[] = {"pawl report", "-o", page, json, paired ? line : NULL, NULL};
+    report_main(paired ? 5 : 4, arguments);
+    printf("\nreport: %s\n", page);
+    free(json);
+    free(line);
+    free(page);
 }
 
 int demo_main(int argc, char **argv)
@@ -95,18 +161,27 @@ int demo_main(int argc, char **argv)
     parse_options(&argp, argc, argv, 0, &r);
     check_environment();
     output_check(r.output);
+    if (r.report != NULL) {
+        char *page = path_of(r.report, ".html");
+        output_check(page);
+        free(page);
+    }
     size_t count;
     const bench_lock *const *locks = bench_locks(&count);
     double *pairs = time_pairs(locks, count);
     study s = {.runs = RUNS};
     study_begin(&s, &mutexbench, RUN_NS);
-    s.threads = append_number(s.threads, &s.thread_counts, s.machine.cpus);
+    const unsigned threads[] = {1, s.machine.cpus, CROWD * s.machine.cpus};
+    for (size_t i = 0; i < sizeof threads / sizeof threads[0]; i++)
+        s.threads = append_number(s.threads, &s.thread_counts, threads[i]);
     default_options(&s);
     study_measure(&s);
     output o;
     output_open(&o, r.output);
     print(&o, &s, locks, pairs);
     output_close(&o);
+    if (r.report != NULL)
+        write_report(&s, r.report);
     free(pairs);
     study_end(&s);
     return EXIT_SUCCESS;

@@ -140,7 +140,7 @@ void progress_show(const char *format, ...) __attribute__((format(printf, 1, 2))
 void progress_clear(void);
 
 /* The workloads. */
-extern const workload mutexbench;
+extern const workload mutexbench, pingpong;
 int mutexbench_main(int argc, char **argv);
 int multiwait_main(int argc, char **argv);
 int tail_main(int argc, char **argv);

@@ -61,7 +61,7 @@ static void plan(study *s)
         add_pair(s, first, hwloc_get_obj_by_type(t, HWLOC_OBJ_PU, (unsigned)i)->os_index);
 }
 
-static const workload pingpong = {
+const workload pingpong = {
     .name = "pingpong",
     .doc = "Measure how long a cache line takes from one CPU to another: no lock can be handed over faster.",
     .takes = 0,
