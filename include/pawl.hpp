@@ -50,7 +50,7 @@
         }                                                                                                    \
         static void destroy(lock_type *l) noexcept                                                           \
         {                                                                                                    \
-            PAWL_IF(can_destroy, pawl_##name##_destroy(l), (void)l);                                         \
+            PAWL_IF(can_destroy, pawl_##name##_destroy(l), pawl_destroy(l));                                 \
         }                                                                                                    \
     };
 
@@ -88,6 +88,10 @@ namespace traits
         {                                                                                                    \
             pawl_##name##_unlock(l);                                                                         \
         }                                                                                                    \
+        static void destroy(lock_type *l) noexcept                                                           \
+        {                                                                                                    \
+            pawl_##name##_destroy(l);                                                                        \
+        }                                                                                                    \
         static void wait_on(pawl_cond *c, lock_type *l) noexcept                                             \
         {                                                                                                    \
             wait(c, l);                                                                                      \
@@ -106,8 +110,15 @@ PAWL_MUTEX_TRAITS(fairmutex, pawl_cond_wait_fair, pawl_cond_clockwait_fair)
 namespace detail
 {
 
+// Whoever watches the locks wants to know of their end.
+#ifdef PAWL_WATCHED
+inline constexpr bool tells_of_end = true;
+#else
+inline constexpr bool tells_of_end = false;
+#endif
+
 // `{}` and not nothing: before C++20 a std::atomic that is not told its value has none.
-template <class X, bool = X::has_destroy>
+template <class X, bool = X::has_destroy || tells_of_end>
 struct storage {
     typename X::lock_type lock{};
 };

@@ -6,7 +6,7 @@
 set -eu
 cd "$(dirname "$0")/.."
 
-sections=(native headers cli report count lab mutants check clang tsan asan aarch64 riscv64)
+sections=(native headers debug cli report count lab mutants check clang tsan asan aarch64 riscv64)
 soak_sections=(native tsan asan deep_check mutate)
 scale=1 # of the tests; every section takes a fraction of it
 
@@ -41,6 +41,17 @@ section_native() {
 
 section_headers() {
     tests/headers.sh include
+}
+
+# The debug mode: its reports, and part of the native tests watched by it.
+section_debug() {
+    local status=0
+    configure build-check -Dtests=true
+    ninja -C build-check debug_tests
+    PAWL_TEST_SCALE=$(times "$scale" 0.02) \
+        meson test -C build-check --no-rebuild --num-processes 1 --suite debug || status=$?
+    grep -E '^(FAIL|SKIP) |^[0-9]+ passed, [0-9]+ failed' build-check/meson-logs/testlog.txt || status=1
+    return $status
 }
 
 section_cli() {

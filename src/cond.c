@@ -1,5 +1,6 @@
 /* cond.c - pawl_cond: waiting and signalling */
 #include "cond.h"
+#include "debug.h"
 #include "mutex.h"
 #include "queue.h"
 #include "sleep.h"
@@ -189,7 +190,7 @@ void pawl_cond_wait_fair(pawl_cond *c, pawl_fairmutex *m)
 
 /* ---- waiting with a pawl_mutex */
 
-static int wait_for(pawl_cond *c, pawl_mutex *m, int clock, const struct timespec *deadline)
+static int unlock_and_wait(pawl_cond *c, pawl_mutex *m, int clock, const struct timespec *deadline)
 {
     pawl_sleeper w;
     pawl_cond_enqueue(c, &w, m);
@@ -202,6 +203,15 @@ static int wait_for(pawl_cond *c, pawl_mutex *m, int clock, const struct timespe
         return result;
     }
     return pawl_mutex_wait(m, &w, CLOCK_MONOTONIC, NULL);
+}
+
+static int wait_for(pawl_cond *c, pawl_mutex *m, int clock, const struct timespec *deadline)
+{
+    bool watched = pawl_debug_wait_begin(m);
+    int result = unlock_and_wait(c, m, clock, deadline);
+    if (watched)
+        pawl_debug_wait_end(m, "pawl_mutex");
+    return result;
 }
 
 void pawl_cond_wait(pawl_cond *c, pawl_mutex *m)

@@ -191,20 +191,3 @@ void pawl_fork_mutex(void)
         if (atomic_load_explicit(&pawl_mutex_dormant[i], memory_order_relaxed) != 0)
             atomic_store_explicit(&pawl_mutex_dormant[i], 0, memory_order_relaxed);
 }
-
-/* ---- through a call */
-
-void pawl_mutex_lock_call(pawl_mutex *m)
-{
-    pawl_mutex_lock(m);
-}
-
-bool pawl_mutex_trylock_call(pawl_mutex *m)
-{
-    return pawl_mutex_trylock(m);
-}
-
-void pawl_mutex_unlock_call(pawl_mutex *m)
-{
-    pawl_mutex_unlock(m);
-}

@@ -4,6 +4,8 @@
  * has its own version of this file for its simulated threads.
  */
 #include <pawl/thread.h>
+#include "debug.h"
+#include "valgrind.h"
 
 #include <pthread.h>
 
@@ -23,7 +25,10 @@ __attribute__((constructor(101))) static void make_key_early(void)
 static void leave(void *unused)
 {
     (void)unused;
+    valgrind_quiet();
+    pawl_debug_thread_end();
     pawl_thread_leave();
+    valgrind_loud();
 }
 
 static void make_key(void)

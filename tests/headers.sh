@@ -34,13 +34,20 @@ opens_with_properties() {
 # The second include must be harmless.
 stands_alone() {
     compiler=$1 header=$2
+    shift 2
     case $compiler in
     *++) source=$work/alone.cc standard=c++17 ;;
     *) source=$work/alone.c standard=c11 ;;
     esac
     printf '#include <%s>\n#include <%s>\nextern int nothing;\n' "$header" "$header" >"$source"
-    "$compiler" -std=$standard -O1 -Wall -Wextra -Wpedantic -Werror -I "$include" -c "$source" -o "$work/alone.o"
+    "$compiler" -std=$standard -O1 -Wall -Wextra -Wpedantic -Werror "$@" -I "$include" -c "$source" -o "$work/alone.o"
 }
+
+# watched.h names all locks that there are.
+is_generated() {
+    "$(dirname "$0")/../scripts/watched.sh" "$include" | diff "$include/pawl/watched.h" -
+}
+promise watched.h/is_generated is_generated
 
 for name in $(sed -n 's/^#include "\(.*\)"/\1/p' "$include/pawl/locks.def"); do
     promise "$name/opens_with_properties" opens_with_properties "$include/pawl/$name"
@@ -56,6 +63,15 @@ for compiler in gcc clang g++ clang++; do
         header=${path#"$include"/}
         promise "$header/stands_alone_with_$compiler" stands_alone $compiler "$header"
     done
+    for header in pawl.h pawl/cond.h pawl/fairmutex.h pawl/guard.h pawl/locks.h pawl/mutex.h; do
+        promise "$header/can_be_watched_with_$compiler" stands_alone $compiler "$header" -DPAWL_DEBUG
+    done
+    promise "pawl.h/can_be_sanitized_with_$compiler" stands_alone $compiler pawl.h -fsanitize=thread
+    promise "ticket.h/can_be_watched_with_$compiler" stands_alone $compiler pawl/ticket.h -DPAWL_DEBUG -include pawl.h
+done
+for compiler in g++ clang++; do
+    command -v $compiler >/dev/null || continue
+    promise "pawl.hpp/can_be_watched_with_$compiler" stands_alone $compiler pawl.hpp -DPAWL_DEBUG
 done
 
 printf '%d passed, %d failed' $passed $failed

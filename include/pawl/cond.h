@@ -86,6 +86,20 @@ static inline void pawl_cond_broadcast(pawl_cond *c)
         pawl_cond_signal_waiters(c, true);
 }
 
+#ifdef PAWL_WATCHED
+#include "watch_cond.h"
+#define pawl_cond_wait           pawl_cond_watched_wait
+#define pawl_cond_clockwait      pawl_cond_watched_clockwait
+#define pawl_cond_timedwait      pawl_cond_watched_timedwait
+#define pawl_cond_wait_fair      pawl_cond_watched_wait_fair
+#define pawl_cond_clockwait_fair pawl_cond_watched_clockwait_fair
+#define pawl_cond_enter          pawl_cond_watched_enter
+#define pawl_cond_sleep          pawl_cond_watched_sleep
+#define pawl_cond_leave          pawl_cond_watched_leave
+#define pawl_cond_signal         pawl_cond_watched_signal
+#define pawl_cond_broadcast      pawl_cond_watched_broadcast
+#endif
+
 #define PAWL_COND_CLOCKWAIT(cond, name, lock, ctx, clock, deadline)                                          \
     __extension__({                                                                                          \
         pawl_sleeper pawl_w_;                                                                                \

@@ -23,6 +23,7 @@
 #pragma once
 
 #include "atomic.h"
+#include "watch.h"
 
 #include <time.h>
 
@@ -75,3 +76,20 @@ static inline void pawl_fairmutex_unlock(pawl_fairmutex *m)
     if (PAWL_UNLIKELY(!pawl_cas_release(&m->word, 1, 0))) /* A: publishes the critical section */
         pawl_fairmutex_unlock_contended(m);
 }
+
+/* It needs none. Where one is said to happen, debug mode reports a mutex that is held (docs/debugging.md). */
+static inline void pawl_fairmutex_destroy(pawl_fairmutex *m)
+{
+    bool held = atomic_load_explicit(&m->word, memory_order_relaxed) != 0;
+    pawl_watch_destroyed(m, "pawl_fairmutex", PAWL_HOW_TELLS | (held ? PAWL_HOW_HELD : 0));
+}
+
+#ifdef PAWL_WATCHED
+#include "watch_mutex.h"
+PAWL_WATCH_MUTEX(fairmutex, word)
+#define pawl_fairmutex_lock      pawl_fairmutex_watched_lock
+#define pawl_fairmutex_trylock   pawl_fairmutex_watched_trylock
+#define pawl_fairmutex_clocklock pawl_fairmutex_watched_clocklock
+#define pawl_fairmutex_timedlock pawl_fairmutex_watched_timedlock
+#define pawl_fairmutex_unlock    pawl_fairmutex_watched_unlock
+#endif

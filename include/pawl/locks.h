@@ -2,6 +2,7 @@
  */
 #pragma once
 
+#define PAWL_ALL_LOCKS 1
 #include "base.h"
 
 /* The first reading of the register brings in the headers; later ones find them there. */
@@ -33,3 +34,5 @@ typedef enum pawl_waiting {
 #define PAWL_IF_yes(a, b) a
 #define PAWL_IF_no(a, b)  b
 #define PAWL_IF(x, a, b)  PAWL_IF_##x(a, b)
+
+#include "watch_locks.h"

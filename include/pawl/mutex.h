@@ -25,6 +25,7 @@
 #pragma once
 
 #include "atomic.h"
+#include "watch.h"
 
 #include <time.h>
 
@@ -135,3 +136,20 @@ static inline void pawl_mutex_unlock(pawl_mutex *m)
     else
         pawl_mutex_release(m);
 }
+
+/* It needs none. Where one is said to happen, debug mode reports a mutex that is held (docs/debugging.md). */
+static inline void pawl_mutex_destroy(pawl_mutex *m)
+{
+    bool held = atomic_load_explicit(&m->held, memory_order_relaxed) != 0;
+    pawl_watch_destroyed(m, "pawl_mutex", PAWL_HOW_TELLS | (held ? PAWL_HOW_HELD : 0));
+}
+
+#ifdef PAWL_WATCHED
+#include "watch_mutex.h"
+PAWL_WATCH_MUTEX(mutex, held)
+#define pawl_mutex_lock      pawl_mutex_watched_lock
+#define pawl_mutex_trylock   pawl_mutex_watched_trylock
+#define pawl_mutex_clocklock pawl_mutex_watched_clocklock
+#define pawl_mutex_timedlock pawl_mutex_watched_timedlock
+#define pawl_mutex_unlock    pawl_mutex_watched_unlock
+#endif

@@ -1,0 +1,22 @@
+/* debug_stack.h - call stacks, each kept once */
+#pragma once
+
+#include <pawl/atomic.h>
+
+#define DEBUG_FRAMES 16
+
+typedef struct debug_stack {
+    struct debug_stack *next; /* with that hash */
+    int depth;
+    void *frame[DEBUG_FRAMES];
+} debug_stack;
+
+/* The stack of this thread from that return address on: what is below are libpawl's own frames. Lasts for
+ * ever; null if there is no memory for it. */
+const debug_stack *pawl_debug_stack_here(const void *caller);
+
+/* Zeroed memory that lasts for ever, straight from the system; null if there is none. */
+void *pawl_debug_memory(size_t size);
+
+/* Calls what loads code and allocates memory when called first. */
+void pawl_debug_stack_prepare(void);

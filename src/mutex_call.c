@@ -1,0 +1,55 @@
+/* mutex_call.c - pawl_mutex through a call, which debug mode can watch without a compiler's help */
+#include <pawl/mutex.h>
+#include "debug.h"
+
+static unsigned how(const pawl_mutex *m)
+{
+    bool held = atomic_load_explicit(&m->held, memory_order_relaxed) != 0;
+    return PAWL_HOW_OBLIVIOUS | PAWL_HOW_TELLS | (held ? PAWL_HOW_HELD : 0);
+}
+
+__attribute__((noinline, cold)) static void lock_watched(pawl_mutex *m)
+{
+    pawl_debug_locking(m, "pawl_mutex", how(m));
+    pawl_mutex_lock(m);
+    pawl_debug_locked(m, "pawl_mutex", 0);
+}
+
+__attribute__((noinline, cold)) static bool trylock_watched(pawl_mutex *m)
+{
+    pawl_debug_locking(m, "pawl_mutex", PAWL_HOW_TRY);
+    bool locked = pawl_mutex_trylock(m);
+    if (locked)
+        pawl_debug_locked(m, "pawl_mutex", PAWL_HOW_TRY);
+    else
+        pawl_debug_not_locked(m);
+    return locked;
+}
+
+__attribute__((noinline, cold)) static void unlock_watched(pawl_mutex *m)
+{
+    pawl_debug_unlocking(m, "pawl_mutex", how(m));
+    pawl_mutex_unlock(m);
+    pawl_debug_unlocked(m);
+}
+
+void pawl_mutex_lock_call(pawl_mutex *m)
+{
+    if (PAWL_UNLIKELY(pawl_debug_on))
+        lock_watched(m);
+    else
+        pawl_mutex_lock(m);
+}
+
+bool pawl_mutex_trylock_call(pawl_mutex *m)
+{
+    return PAWL_UNLIKELY(pawl_debug_on) ? trylock_watched(m) : pawl_mutex_trylock(m);
+}
+
+void pawl_mutex_unlock_call(pawl_mutex *m)
+{
+    if (PAWL_UNLIKELY(pawl_debug_on))
+        unlock_watched(m);
+    else
+        pawl_mutex_unlock(m);
+}

@@ -1,0 +1,421 @@
+/* cases.c - programs for the debug mode to judge, with any lock */
+#include "bare.h"
+#include "cases.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define NAMED __attribute__((noinline, noclone)) static
+
+#define AS_LOCK(type)                                                                                        \
+    static void type##_lock(void *l, lock_ctx *c)                                                            \
+    {                                                                                                        \
+        (void)c;                                                                                             \
+        pawl_##type##_lock(l);                                                                               \
+    }                                                                                                        \
+    static bool type##_trylock(void *l, lock_ctx *c)                                                         \
+    {                                                                                                        \
+        (void)c;                                                                                             \
+        return pawl_##type##_trylock(l);                                                                     \
+    }                                                                                                        \
+    static void type##_unlock(void *l, lock_ctx *c)                                                          \
+    {                                                                                                        \
+        (void)c;                                                                                             \
+        pawl_##type##_unlock(l);                                                                             \
+    }                                                                                                        \
+    static void type##_destroy(void *l)                                                                      \
+    {                                                                                                        \
+        pawl_##type##_destroy(l);                                                                            \
+    }                                                                                                        \
+    const lock_info type##_as_lock = {.name = #type,                                                         \
+                                      .oblivious = true,                                                     \
+                                      .waiting = PAWL_SEMI_PRIVATE,                                          \
+                                      .lock = type##_lock,                                                   \
+                                      .trylock = type##_trylock,                                             \
+                                      .unlock = type##_unlock,                                               \
+                                      .destroy = type##_destroy};
+AS_LOCK(mutex)
+AS_LOCK(fairmutex)
+
+enum { A, B, C, LOCKS };
+static const lock_info *kind;
+static lock_memory memory[LOCKS];
+static lock_ctx context[LOCKS];
+
+static void take(int i)
+{
+    kind->lock(&memory[i], &context[i]);
+}
+
+static void drop(int i)
+{
+    kind->unlock(&memory[i], &context[i]);
+}
+
+static void end(int i)
+{
+    if (kind->destroy != NULL)
+        kind->destroy(&memory[i]);
+    else
+        pawl_destroy(&memory[i]);
+}
+
+static void in_thread(void *(*function)(void *))
+{
+    pthread_t thread;
+    if (pthread_create(&thread, NULL, function, NULL) != 0)
+        abort();
+    pthread_join(thread, NULL);
+}
+
+/* Different in each function: a compiler may make one function of two that are the same. */
+#define END __asm__ volatile("# %0" : : "i"(__LINE__))
+
+NAMED void takes_first(void)
+{
+    take(A);
+    END;
+}
+
+NAMED void takes_again(void)
+{
+    take(A);
+    END;
+}
+
+NAMED void unlocks_first(void)
+{
+    drop(A);
+    END;
+}
+
+NAMED void unlocks_again(void)
+{
+    drop(A);
+    END;
+}
+
+NAMED void *unlocks_elsewhere(void *unused)
+{
+    drop(A);
+    END;
+    return unused;
+}
+
+NAMED void destroys(void)
+{
+    end(A);
+    END;
+}
+
+NAMED void takes_a_then_b(void)
+{
+    take(A);
+    take(B);
+    drop(B);
+    drop(A);
+}
+
+NAMED void takes_b_then_a(void)
+{
+    take(B);
+    take(A);
+    drop(A);
+    drop(B);
+}
+
+NAMED void takes_b_then_c(void)
+{
+    take(B);
+    take(C);
+    drop(C);
+    drop(B);
+}
+
+NAMED void takes_c_then_a(void)
+{
+    take(C);
+    take(A);
+    drop(A);
+    drop(C);
+}
+
+/* ---- errors */
+
+static void self(void)
+{
+    takes_first();
+    takes_again();
+}
+
+static void unlock(void)
+{
+    takes_first();
+    unlocks_first();
+    unlocks_again();
+}
+
+static void foreign(void)
+{
+    takes_first();
+    in_thread(unlocks_elsewhere);
+    take(A);
+    drop(A);
+}
+
+static void inversion(void)
+{
+    takes_a_then_b();
+    takes_b_then_a();
+}
+
+static void inversions(void)
+{
+    for (int i = 0; i < 3; i++)
+        inversion();
+}
+
+static void three(void)
+{
+    takes_a_then_b();
+    takes_b_then_c();
+    takes_c_then_a();
+}
+
+static void destruction(void)
+{
+    takes_first();
+    destroys();
+}
+
+/* ---- no errors */
+
+static void *some_pairs(void *unused)
+{
+    for (int i = 0; i < 200; i++) {
+        lock_ctx a, b;
+        kind->lock(&memory[A], &a);
+        kind->lock(&memory[B], &b);
+        kind->unlock(&memory[A], &a); /* in whatever order */
+        kind->unlock(&memory[B], &b);
+    }
+    return unused;
+}
+
+static void correct(void)
+{
+    pthread_t threads[3];
+    for (int i = 0; i < 3; i++)
+        if (pthread_create(&threads[i], NULL, some_pairs, NULL) != 0)
+            abort();
+    for (int i = 0; i < 3; i++)
+        pthread_join(threads[i], NULL);
+    takes_a_then_b();
+    takes_b_then_c();
+    end(A);
+}
+
+/* An attempt that gives up does not wait for anybody. */
+static void trylock(void)
+{
+    takes_a_then_b();
+    take(B);
+    if (kind->trylock(&memory[A], &context[A]))
+        drop(A);
+    drop(B);
+    take(A);
+    if (kind->trylock(&memory[A], &context[B]))
+        abort();
+    drop(A);
+}
+
+/* The memory becomes another lock's, which has an order of its own. */
+static void reuse(void)
+{
+    takes_a_then_b();
+    end(A);
+    end(B);
+    memset(memory, 0, sizeof memory);
+    takes_b_then_a();
+}
+
+static void *leaves_it_locked(void *unused)
+{
+    take(A);
+    return unused;
+}
+
+static void thread_exit(void)
+{
+    if (kind->oblivious) {
+        in_thread(leaves_it_locked);
+        drop(A);
+    }
+    for (int i = 0; i < 10; i++)
+        in_thread(some_pairs);
+}
+
+/* ---- pawl_mutex only */
+
+static pawl_mutex m, n;
+static pawl_cond condition;
+static bool ready;
+
+static void *signals(void *unused)
+{
+    pawl_mutex_lock(&m);
+    ready = true;
+    pawl_cond_signal(&condition);
+    pawl_mutex_unlock(&m);
+    return unused;
+}
+
+static void conditions(void)
+{
+    for (int i = 0; i < 50; i++) {
+        pthread_t thread;
+        pawl_mutex_lock(&m);
+        ready = false;
+        if (pthread_create(&thread, NULL, signals, NULL) != 0)
+            abort();
+        while (!ready)
+            pawl_cond_wait(&condition, &m);
+        pawl_mutex_unlock(&m);
+        pthread_join(thread, NULL);
+        pawl_mutex_lock(&m);
+        struct timespec past = {.tv_sec = 1};
+        pawl_cond_timedwait(&condition, &m, &past);
+        pawl_mutex_unlock(&m);
+    }
+}
+
+NAMED void waits_with_both(void)
+{
+    struct timespec past = {.tv_sec = 1};
+    pawl_mutex_lock(&m);
+    pawl_mutex_lock(&n);
+    pawl_cond_timedwait(&condition, &m, &past);
+    pawl_mutex_unlock(&n);
+    pawl_mutex_unlock(&m);
+}
+
+static _Atomic(bool) stop;
+
+static void *until_stopped(void *unused)
+{
+    while (!atomic_load(&stop)) {
+        pawl_mutex_lock(&m);
+        pawl_mutex_lock(&n);
+        pawl_mutex_unlock(&n);
+        pawl_mutex_unlock(&m);
+    }
+    return unused;
+}
+
+/* While another thread is busy in the debug mode. The child has mutexes of its own. */
+static void forks(void)
+{
+    pthread_t thread;
+    if (pthread_create(&thread, NULL, until_stopped, NULL) != 0)
+        abort();
+    for (int i = 0; i < 50; i++) {
+        int status;
+        pid_t child = fork();
+        if (child == 0) {
+            takes_a_then_b();
+            _exit(0);
+        }
+        if (waitpid(child, &status, 0) != child || status != 0)
+            abort();
+    }
+    atomic_store(&stop, true);
+    pthread_join(thread, NULL);
+}
+
+/* ---- through the library, as other languages do */
+
+NAMED void calls_a_then_b(void)
+{
+    pawl_mutex_lock_call(&m);
+    pawl_mutex_lock_call(&n);
+    pawl_mutex_unlock_call(&n);
+    pawl_mutex_unlock_call(&m);
+}
+
+NAMED void calls_b_then_a(void)
+{
+    pawl_mutex_lock_call(&n);
+    pawl_mutex_lock_call(&m);
+    pawl_mutex_unlock_call(&m);
+    pawl_mutex_unlock_call(&n);
+}
+
+static void calls(void)
+{
+    calls_a_then_b();
+    calls_b_then_a();
+}
+
+static void call_waits(void)
+{
+    struct timespec past = {.tv_sec = 1};
+    for (int i = 0; i < 3; i++) {
+        pawl_mutex_lock_call(&m);
+        if (pawl_mutex_trylock_call(&m))
+            abort();
+        bare_timedwait(&condition, &m, &past);
+        pawl_mutex_unlock_call(&m);
+    }
+}
+
+/* Locked by code that was not compiled for the debug mode, unlocked by code that was, and the other way. */
+static void mixed(void)
+{
+    for (int i = 0; i < 2; i++) {
+        bare_lock(&m);
+        pawl_mutex_unlock(&m);
+        pawl_mutex_lock(&m);
+        bare_unlock(&m);
+    }
+    pawl_mutex_destroy(&m);
+}
+
+static const struct {
+    const char *name;
+    void (*run)(void);
+} cases[] = {
+    {"self", self},
+    {"unlock", unlock},
+    {"foreign", foreign},
+    {"inversion", inversion},
+    {"inversions", inversions},
+    {"three", three},
+    {"destruction", destruction},
+    {"correct", correct},
+    {"trylock", trylock},
+    {"reuse", reuse},
+    {"exit", thread_exit},
+    {"conditions", conditions},
+    {"backwards", waits_with_both},
+    {"forks", forks},
+    {"calls", calls},
+    {"call_waits", call_waits},
+    {"mixed", mixed},
+};
+
+int run_case(const char *name, const char *lock)
+{
+    kind = strcmp(lock, "mutex") == 0       ? &mutex_as_lock
+           : strcmp(lock, "fairmutex") == 0 ? &fairmutex_as_lock
+                                            : lock_find(lock);
+    for (size_t i = 0; kind != NULL && i < sizeof cases / sizeof cases[0]; i++)
+        if (strcmp(cases[i].name, name) == 0) {
+            cases[i].run();
+            return 0;
+        }
+    return 2;
+}
