@@ -116,12 +116,20 @@ static void choose_shown(book *b)
         b->locks[i].shown = true;
 }
 
+static bool is_reference(const book *b, const char *name)
+{
+    for (size_t f = 0; f < b->count; f++)
+        if (same_text(reference_lock(&b->files[f]), name))
+            return true;
+    return false;
+}
+
 static json_t *locks_json(const book *b)
 {
     json_t *locks = json_array();
     for (size_t i = 0; i < b->lock_count; i++)
-        append(locks, json_pack("{ss ss sb}", "name", b->locks[i].name, "family", b->locks[i].family, "shown",
-                                b->locks[i].shown));
+        append(locks, json_pack("{ss ss sb sb}", "name", b->locks[i].name, "family", b->locks[i].family,
+                                "shown", b->locks[i].shown, "reference", is_reference(b, b->locks[i].name)));
     return locks;
 }
 

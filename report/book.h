@@ -1,6 +1,6 @@
 /* book.h - what a report shows, as one JSON value: the page draws it, and so does gnuplot
  *
- *   locks     [{name, family, shown}]: what can be switched on and off; elsewhere a lock is an index into this
+ *   locks     [{name, family, shown, reference}]: what can be switched on and off; elsewhere a lock is an index into this
  *   sections  one per file: its head, doubts, charts and rankings
  *   doubts    about the files together
  */

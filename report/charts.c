@@ -33,6 +33,8 @@ static const metric metrics[] = {
      offsetof(run, jain), SHARE},
     {"starvation", "Longest starvation", "The longest time that a thread got nothing done.",
      offsetof(run, starvation_ns), MICROSECONDS},
+    {"p999", "99.9th percentile of waits", "Of the time from asking for the lock to having it.",
+     offsetof(run, wait_ns[3]), MICROSECONDS},
     {"worst-wait", "Worst wait", "The longest acquisition that was timed.", offsetof(run, worst_wait_ns),
      MICROSECONDS},
 };
@@ -244,22 +246,30 @@ static bool is_new_panel(const results *r, size_t i, const panel *where)
     return true;
 }
 
+static void add_waits(json_t *charts, const book *b, const results *r)
+{
+    for (size_t i = 0; i < r->count; i++) {
+        panel where = {
+            .pin = r->points[i].pin, .variant = r->points[i].variant, .threads = r->points[i].threads};
+        if (is_new_panel(r, i, &where))
+            add_chart(charts, b, r, &wait_metric, &where);
+    }
+}
+
 json_t *charts_make(const book *b, const results *r)
 {
     json_t *charts = json_array();
-    bool single = strcmp(r->workload, "pingpong") == 0; /* always two threads: the table says it all */
-    for (size_t m = 0; m < sizeof metrics / sizeof metrics[0] && !single; m++)
+    if (strcmp(r->workload, "pingpong") == 0) /* always two threads: the table says it all */
+        return charts;
+    for (size_t m = 0; m < sizeof metrics / sizeof metrics[0]; m++) {
         for (size_t i = 0; i < r->count; i++) {
             panel where = panel_of(r, &r->points[i]);
             bool wanted = metrics[m].scale != TIMES_PINGPONG || has_handovers(b, r);
             if (wanted && is_new_panel(r, i, &where))
                 add_chart(charts, b, r, &metrics[m], &where);
         }
-    for (size_t i = 0; i < r->count; i++) {
-        panel where = {
-            .pin = r->points[i].pin, .variant = r->points[i].variant, .threads = r->points[i].threads};
-        if (is_new_panel(r, i, &where))
-            add_chart(charts, b, r, &wait_metric, &where);
+        if (m == 0)
+            add_waits(charts, b, r); /* what they are measured for */
     }
     return charts;
 }

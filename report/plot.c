@@ -59,8 +59,12 @@ static void write_line(FILE *to, const json_t *book, const json_t *series, size_
 {
     size_t index = (size_t)json_integer_value(json_object_get(series, "lock"));
     size_t round = index / COLOURS;
-    fprintf(to, "$line%zu using 1:2:3:4 with yerrorlines linecolor rgb '%s' dashtype %s pointtype %d title ",
-            i, colours[index % COLOURS], dashes[round % DASHES], marks[(index + 2 * round) % MARKS]);
+    bool reference = json_is_true(json_object_get(lock_of(book, series), "reference")); /* in ink */
+    fprintf(to,
+            "$line%zu using 1:2:3:4 with yerrorlines linewidth %g linecolor rgb '%s' dashtype %s pointtype "
+            "%d title ",
+            i, reference ? 1.8 : 1.2, reference ? "#000000" : colours[index % COLOURS],
+            dashes[reference ? 0 : round % DASHES], marks[reference ? 0 : (index + 2 * round) % MARKS]);
     write_text(to, json_string_value(json_object_get(lock_of(book, series), "name")));
 }
 

@@ -28,23 +28,29 @@ const whiskers = {
   },
 };
 
-/* 1, 2 and 5 of each decade; of few decades more, of many fewer. */
+/* The coarsest of these steps within each decade that gives an axis four ticks or more. */
+const decadeSteps = [[1], [1, 3], [1, 2, 5], [1, 1.5, 2, 3, 5, 7], [1, 1.2, 1.4, 1.6, 1.8, 2, 2.5, 3, 3.5, 4, 4.5, 5, 6, 7, 8, 9]];
+
 function decadeTicks(min, max) {
-  const decades = Math.log10(max / min);
-  const steps = decades > 5 ? [1] : decades > 2.5 ? [1, 3] : decades > 0.9 ? [1, 2, 5] : [1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 7, 8, 9];
+  for (const steps of decadeSteps) {
+    const ticks = [];
+    for (let power = Math.floor(Math.log10(min)); power <= Math.ceil(Math.log10(max)); power++)
+      for (const step of steps) ticks.push({ value: Number((step * 10 ** power).toPrecision(3)) });
+    const within = ticks.filter(({ value }) => value >= min && value <= max);
+    if (within.length >= 4) return within;
+  }
+  /* Less than half as much again from bottom to top: evenly, as on a linear axis. */
+  const size = 10 ** Math.floor(Math.log10((max - min) / 4));
+  const step = size * ([1, 2, 5].findLast((times) => times * size * 4 <= max - min) ?? 1);
   const ticks = [];
-  for (let power = Math.floor(Math.log10(min)); power <= Math.ceil(Math.log10(max)); power++)
-    for (const step of steps) {
-      const value = Number((step * 10 ** power).toPrecision(3));
-      if (value >= min && value <= max) ticks.push({ value });
-    }
+  for (let k = Math.ceil(min / step); k * step <= max; k++) ticks.push({ value: Number((k * step).toPrecision(6)) });
   return ticks;
 }
 
 function tickText(value) {
   if (value >= 1e6) return `${value / 1e6} M`;
   if (value >= 1e4) return `${value / 1e3} k`;
-  return String(Number(value.toPrecision(3)));
+  return String(Number(value.toPrecision(4)));
 }
 
 /* The limits of what is shown, with the runs' extremes, and a little room. */

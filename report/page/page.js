@@ -1,9 +1,8 @@
 /* page.js - puts the book onto the page, and lets its reader choose locks */
 
 const book = JSON.parse(document.getElementById("data").textContent);
-const references = new Set(book.sections.map((s) => s.reference).filter((name) => name));
 const locks = book.locks.map((lock, index) => ({
-  ...lock, index, reference: references.has(lock.name), visible: lock.shown, highlighted: false,
+  ...lock, index, visible: lock.shown, highlighted: false,
 }));
 const inCharts = new Set(book.sections.flatMap((s) => s.charts.flatMap((c) => c.series.map((line) => line.lock))));
 const drawn = [];

@@ -73,7 +73,7 @@ function cellOf(content) {
 function rankingTable(section, ranking) {
   const columns = columnsOf(section, ranking.rows);
   const ratios = ranking.rows.flatMap((r) => (r.ratio === null ? [] : [r.low, r.high])).filter((v) => v > 0);
-  const reach = Math.max(1.1, ...ratios.map((v) => Math.max(v, 1 / v)));
+  const reach = Math.min(8, Math.max(1.1, ...ratios.map((v) => Math.max(v, 1 / v)))); /* beyond, bars end at the edge */
   const head = make("tr", {}, make("th", { scope: "col" }, "#"), make("th", { class: "text", scope: "col" }, "lock"),
     ...columns.map(([name]) => make("th", { scope: "col" }, name)));
   const rows = ranking.rows.map((row, i) => {

@@ -54,6 +54,8 @@ def page_opens_from_a_file_without_a_word_from_the_console_or_a_request():
         check(b.run("return performance.getEntriesByType('resource').length") == 0, "it asked for something")
         check(b.run("return document.querySelectorAll('section').length") == len(every_workload()), "sections")
         check(b.run("return document.documentElement.scrollWidth <= innerWidth"), "it is wider than the window")
+        ticks = b.run("return pawlReport.drawn.flatMap(({plot}) => [plot.scales.x.ticks.length, plot.scales.y.ticks.length])")
+        check(all(2 <= x <= 6 and 4 <= y <= 12 for x, y in zip(ticks[::2], ticks[1::2])), f"ticks: {ticks}")
 
 
 @test
