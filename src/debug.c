@@ -193,6 +193,7 @@ void pawl_debug_locked(const void *l, const char *kind, unsigned how)
         take(me, l, kind, CALLER);
         leave();
     }
+    valgrind_clean_stack();
     valgrind_loud();
     valgrind_tell(VALGRIND_LOCK_TAKEN, l, 1);
 }
@@ -200,6 +201,7 @@ void pawl_debug_locked(const void *l, const char *kind, unsigned how)
 void pawl_debug_not_locked(const void *l)
 {
     (void)l;
+    valgrind_clean_stack();
     valgrind_loud();
 }
 
@@ -297,6 +299,11 @@ void pawl_debug_sent(const void *object)
 void pawl_debug_received(const void *object)
 {
     valgrind_tell(VALGRIND_RECEIVED, object, 0);
+}
+
+void pawl_debug_clean(const void *start, size_t size)
+{
+    valgrind_tell(VALGRIND_CLEAN, start, size);
 }
 
 void pawl_debug_quiet(void)

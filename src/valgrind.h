@@ -12,6 +12,7 @@
  * kind of lock that both understand by the same numbers. */
 #define VALGRIND_TOOL ((uint64_t)'H' << 24 | (uint64_t)'G' << 16)
 enum {
+    VALGRIND_CLEAN = 0,       /* forget who has written this memory                            */
     VALGRIND_ERRORS = 0x1801, /* 1: this thread's errors are not reported; -1: they are again */
     VALGRIND_LOCK_CREATED = 256 + 14,
     VALGRIND_LOCK_DESTROYED = 256 + 15,
@@ -57,4 +58,13 @@ static inline void valgrind_quiet(void)
 static inline void valgrind_loud(void)
 {
     valgrind_request(VALGRIND_ERRORS, (uint64_t)-1, 0);
+}
+
+/* A thread that waits does so on its stack, where others write, under cover of a quiet that ends with the wait.
+ * The program will use that memory again. */
+static inline void valgrind_clean_stack(void)
+{
+    const uint64_t below = 4096;
+    const char *top = __builtin_frame_address(0);
+    valgrind_tell(VALGRIND_CLEAN, top - below, below);
 }

@@ -80,7 +80,9 @@ static inline void pawl_fairmutex_unlock(pawl_fairmutex *m)
 /* It needs none. Where one is said to happen, debug mode reports a mutex that is held (docs/debugging.md). */
 static inline void pawl_fairmutex_destroy(pawl_fairmutex *m)
 {
+    PAWL_TELL(pawl_debug_quiet());
     bool held = atomic_load_explicit(&m->word, memory_order_relaxed) != 0;
+    PAWL_TELL(pawl_debug_loud());
     pawl_watch_destroyed(m, "pawl_fairmutex", PAWL_HOW_TELLS | (held ? PAWL_HOW_HELD : 0));
 }
 

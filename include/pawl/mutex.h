@@ -140,7 +140,9 @@ static inline void pawl_mutex_unlock(pawl_mutex *m)
 /* It needs none. Where one is said to happen, debug mode reports a mutex that is held (docs/debugging.md). */
 static inline void pawl_mutex_destroy(pawl_mutex *m)
 {
+    PAWL_TELL(pawl_debug_quiet());
     bool held = atomic_load_explicit(&m->held, memory_order_relaxed) != 0;
+    PAWL_TELL(pawl_debug_loud());
     pawl_watch_destroyed(m, "pawl_mutex", PAWL_HOW_TELLS | (held ? PAWL_HOW_HELD : 0));
 }
 

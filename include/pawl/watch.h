@@ -54,6 +54,7 @@ void pawl_debug_destroyed(const void *l, const char *kind, unsigned how);
  * between the other two. */
 void pawl_debug_sent(const void *object);
 void pawl_debug_received(const void *object);
+void pawl_debug_clean(const void *start, size_t size); /* others have written there; that is over */
 void pawl_debug_quiet(void);
 void pawl_debug_loud(void);
 #ifdef __cplusplus

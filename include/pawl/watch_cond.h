@@ -74,6 +74,7 @@ PAWL_WATCHER void pawl_cond_watched_leave(pawl_sleeper *w)
 {
     PAWL_TELL(pawl_debug_quiet());
     pawl_cond_leave(w);
+    PAWL_TELL(pawl_debug_clean(w, sizeof *w));
     PAWL_TELL(pawl_debug_loud());
 }
 

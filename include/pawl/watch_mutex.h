@@ -9,7 +9,9 @@
 #define PAWL_WATCH_MUTEX(name, word)                                                                         \
     PAWL_WATCHER unsigned pawl_##name##_how(const pawl_##name *m)                                            \
     {                                                                                                        \
+        PAWL_TELL(pawl_debug_quiet());                                                                       \
         bool held = atomic_load_explicit(&m->word, memory_order_relaxed) != 0;                               \
+        PAWL_TELL(pawl_debug_loud());                                                                        \
         return PAWL_HOW_OBLIVIOUS | PAWL_HOW_TELLS | (held ? PAWL_HOW_HELD : 0);                             \
     }                                                                                                        \
                                                                                                              \

@@ -1,0 +1,67 @@
+#!/bin/sh
+# tools.sh DIRECTORY - the thread sanitizer, Helgrind and DRD judge programs that use Pawl's locks rightly
+#
+# DIRECTORY has judged (compiled with -DPAWL_DEBUG), judged_tsan (-fsanitize=thread, libpawl without it) and
+# judged_tsan_whole (both with it).
+set -u
+
+directory=$1
+passed=0
+failed=0
+skipped=0
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+# The tools are to find what is wrong, not the debug mode.
+export PAWL_DEBUG=0 TSAN_OPTIONS=exitcode=9
+
+# verdict NAME WANTED TEXT COMMAND... - the command's exit status is WANTED, and it says TEXT, unless that is empty
+verdict() {
+    name=$1 wanted=$2 text=$3
+    shift 3
+    timeout 100 "$@" >"$work/out" 2>&1
+    status=$?
+    if [ $status = "$wanted" ] && { [ -z "$text" ] || grep -q -e "$text" "$work/out"; }; then
+        passed=$((passed + 1))
+        return
+    fi
+    failed=$((failed + 1))
+    echo "FAIL $name: exit status $status; it should be $wanted and the text should have: $text"
+    head -n 60 "$work/out" | sed 's/^/    /'
+}
+
+skip() {
+    echo "SKIP $1"
+    skipped=$((skipped + 1))
+}
+
+for program in judged_tsan judged_tsan_whole; do
+    if [ ! -x "$directory/$program" ]; then
+        skip "$program: the compiler has no thread sanitizer"
+        continue
+    fi
+    verdict $program/correct_is_clean 0 '' "$directory/$program" correct
+    for lock in mutex fairmutex mcs clh ticket hapax_vw hemlock reciprocating capacitor_tts; do
+        verdict $program/race_with_$lock 9 'data race' "$directory/$program" race $lock
+        verdict $program/inversion_of_$lock 9 'lock-order-inversion' "$directory/$program" inversion $lock
+    done
+done
+
+if command -v valgrind >/dev/null; then
+    judge="valgrind -q --error-exitcode=9"
+    verdict helgrind/correct_is_clean 0 '' $judge --tool=helgrind "$directory/judged" correct
+    verdict drd/correct_is_clean 0 '' $judge --tool=drd "$directory/judged" correct
+    for lock in mutex fairmutex hapax_vw; do
+        verdict helgrind/race_with_$lock 9 'data race' $judge --tool=helgrind "$directory/judged" race $lock
+        verdict drd/race_with_$lock 9 'Conflicting' $judge --tool=drd "$directory/judged" race $lock
+        verdict helgrind/inversion_of_$lock 9 'lock order' $judge --tool=helgrind "$directory/judged" inversion $lock
+    done
+    PAWL_DEBUG=1
+    verdict helgrind/correct_is_clean_with_debug_mode 0 '' $judge --tool=helgrind "$directory/judged" correct
+else
+    skip "valgrind: not installed"
+fi
+
+printf '%d passed, %d failed' $passed $failed
+[ $skipped = 0 ] || printf ', %d skipped' $skipped
+echo
+[ $failed = 0 ]
