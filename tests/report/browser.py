@@ -8,6 +8,7 @@ import shutil
 import signal
 import subprocess
 import tempfile
+import time
 import urllib.error
 import urllib.request
 
@@ -58,9 +59,13 @@ class Browser:
         """What a function body returns."""
         return self._ask("POST", "/execute/sync", {"script": script, "args": arguments})
 
-    def settle(self):
-        """Lets the page see what has just happened to it."""
-        self.run("return new Promise((done) => requestAnimationFrame(() => setTimeout(done)))")
+    def wait_for(self, script, *arguments):
+        """Until it returns true: a page learns of what happened to it a little later, and a busy machine is slow."""
+        end = time.monotonic() + 20
+        while not self.run(script, *arguments):
+            if time.monotonic() > end:
+                raise AssertionError(f"waited in vain: {script}")
+            time.sleep(0.02)
 
     def command(self, name, **parameters):
         """One of the DevTools protocol."""

@@ -101,7 +101,7 @@ def page_is_usable_from_the_keyboard():
         b.type("#show-all", "\n")
         check("mcs" in b.run(SHOWN)[0], "Return does not press 'All'")
         b.type(".values summary", "\n")
-        b.settle()
+        b.wait_for("return document.querySelector('.values table') !== null")
         rows = b.run("return document.querySelector('.values table').rows.length")
         check(rows == 7, f"the table of values has {rows} rows")
         labels = b.run("return [...document.querySelectorAll('canvas[role=img]')].every((c) => c.getAttribute('aria-label'))")
@@ -129,8 +129,8 @@ def page_shows_values_on_hover():
             const box = plot.canvas.getBoundingClientRect(), mark = plot.getDatasetMeta(i).data[1];
             return [box.left + mark.x, box.top + mark.y]""")
         b.command("Input.dispatchMouseEvent", type="mouseMoved", x=at[0], y=at[1])
-        b.settle()
-        text = b.run("const t = pawlReport.drawn[0].plot.tooltip; return t.opacity > 0 ? t.body.map((l) => l.lines.join()).join() : ''")
+        b.wait_for("return pawlReport.drawn[0].plot.tooltip?.opacity > 0")
+        text = b.run("return pawlReport.drawn[0].plot.tooltip.body.map((l) => l.lines.join()).join()")
         check(text.startswith("reciprocating, 2 threads: 6.") and "million acquisitions/s" in text and "in 7 runs" in text, f"'{text}'")
 
 
@@ -159,9 +159,9 @@ def page_is_dark_or_light_as_the_reader_likes_and_changes_at_once():
         dark = b.run(state)
         check(dark[0] == "rgb(21, 24, 28)", dark[0])
         b.media("light")
-        b.settle()
+        b.wait_for("return getComputedStyle(document.body).backgroundColor === 'rgb(255, 255, 255)'")
+        b.wait_for("return pawlReport.drawn[0].plot.data.datasets[0].borderColor !== arguments[0]", dark[1])
         light = b.run(state)
-        check(light[0] == "rgb(255, 255, 255)", light[0])
         check(all(d != l for d, l in zip(dark, light)), f"something kept its colour: {dark} {light}")
         check(not b.complaints(), "console")
 

@@ -101,6 +101,8 @@ def compare_says_what_got_slower_and_faster_and_exits_accordingly():
     before["points"] = [point(l, 2, spread(1e6, l)) for l in LOCKS]
     with folder() as f:
         check(compare(f, before, changed({}), status=0)["slower"] == 0, "noise is slower")
+        noisy = compare(f, one([90, 100, 120, 150, 160, 180, 200]), one([80, 90, 105, 110, 130, 140, 170]), status=0)["points"][0]
+        check(noisy["speed"] < 0.9 and noisy["verdict"] == "no change", f"noise of a large size is a change: {noisy}")
         c = compare(f, before, changed({"mcs": 0.8, "ticket": 1.3}), status=1)
         verdicts = {p["lock"]: p["verdict"] for p in c["points"]}
         check(verdicts == {l: {"mcs": "slower", "ticket": "faster"}.get(l, "no change") for l in LOCKS}, str(verdicts))
