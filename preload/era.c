@@ -1,6 +1,7 @@
 /* era.c - which process this is, and which thread */
 #include "era.h"
 #include "stats.h"
+#include "src/debug.h"
 
 #include "src/fork.h"
 
@@ -34,7 +35,7 @@ static void begin(era *e)
     else
         wiped = madvise(&era_pages, sizeof era_pages, MADV_WIPEONFORK) == 0;
     latest = after(latest);
-    atomic_store_explicit(&e->normal, stats_on ? 0 : (uint64_t)latest << 32, memory_order_relaxed);
+    atomic_store_explicit(&e->normal, stats_on || pawl_debug_on ? 0 : (uint64_t)latest << 32, memory_order_relaxed);
     atomic_store_explicit(&e->now, latest, memory_order_release);
     atomic_store_explicit(&e->state, BEGUN, memory_order_release);
 }
@@ -82,6 +83,13 @@ void stats_begin(void)
 {
     era_now();
     atomic_store_explicit(&era_pages.era.normal, 0, memory_order_relaxed);
+}
+
+/* Debug mode is told of every lock, too. It has read its environment by now. */
+__attribute__((constructor(102))) static void debug_begin(void)
+{
+    if (pawl_debug_on)
+        stats_begin();
 }
 
 /* Before fork() returns, unless a handler that was registered earlier has locked something already; and where the

@@ -2,12 +2,13 @@
  *
  * The exported functions know one kind of mutex, which is most of them, and do it in place (pthread.c). All others
  * come here: recursive and checking ones, those of glibc, those that were never used or come from before a fork, and
- * every one of them while statistics are kept.
+ * every one of them while statistics are kept or debug mode is on.
  */
 #include "mutex.h"
 #include "era.h"
 #include "lock.h"
 #include "stats.h"
+#include "src/debug.h"
 
 #include <errno.h>
 
@@ -48,7 +49,7 @@ static int obtain(body *b, const demand *d)
     return 0;
 }
 
-static int acquire(body *b, const demand *d)
+static int acquire_untold(body *b, const demand *d)
 {
     uint64_t waited = 0;
     if (!d->waits || d->deadline != NULL || stats_on) {
@@ -68,6 +69,28 @@ static int acquire(body *b, const demand *d)
     if (stats_on)
         stats_acquired(b, d->site, waited);
     return 0;
+}
+
+#define KIND "pthread_mutex_t"
+
+/* For the debug mode. Another thread may unlock it: POSIX does not allow that, but glibc does, and programs do it. */
+static unsigned how(const body *b, const demand *d)
+{
+    return PAWL_HOW_OBLIVIOUS | PAWL_HOW_TELLS | (owner_of(b) != 0 ? PAWL_HOW_HELD : 0) |
+           (!d->waits || d->deadline != NULL ? PAWL_HOW_TRY : 0);
+}
+
+static int acquire(body *b, const demand *d)
+{
+    if (PAWL_LIKELY(!pawl_debug_on))
+        return acquire_untold(b, d);
+    pawl_debug_locking(b, KIND, how(b, d));
+    int error = acquire_untold(b, d);
+    if (error == 0)
+        pawl_debug_locked(b, KIND, how(b, d));
+    else
+        pawl_debug_not_locked(b);
+    return error;
 }
 
 /* The owner locks it again. */
@@ -98,11 +121,15 @@ static void let_go(body *b)
 {
     if (stats_on)
         stats_released(b);
+    if (pawl_debug_on)
+        pawl_debug_unlocking(b, KIND, PAWL_HOW_OBLIVIOUS | PAWL_HOW_TELLS | PAWL_HOW_HELD);
     set_owner(b, 0);
     if (PAWL_UNLIKELY(meta_of(b) & META_TIMED))
         release_timed(b);
     else
         release(b);
+    if (pawl_debug_on)
+        pawl_debug_unlocked(b);
 }
 
 int mutex_unlock(body *b)
@@ -112,8 +139,13 @@ int mutex_unlock(body *b)
         return error;
     if ((is_checked(b) || !LOCK_TAKES_FOREIGN) && !is_mine(b))
         return EPERM;
-    if (owner_of(b) == 0)
+    if (owner_of(b) == 0) {
+        if (pawl_debug_on) {
+            pawl_debug_unlocking(b, KIND, PAWL_HOW_OBLIVIOUS | PAWL_HOW_TELLS);
+            pawl_debug_unlocked(b);
+        }
         return 0; /* as glibc has it */
+    }
     uint32_t depth = depth_of(b);
     if (depth > 0)
         set_depth(b, depth - 1);
@@ -144,6 +176,8 @@ void mutex_got_back(body *b, uint32_t depth, const void *site)
     set_depth(b, depth);
     if (stats_on)
         stats_acquired(b, site, 0);
+    if (pawl_debug_on)
+        pawl_debug_wait_end(b, KIND);
 }
 
 void mutex_take_back(body *b, uint32_t depth, const void *site)

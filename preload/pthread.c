@@ -7,6 +7,7 @@
 #include "glibc.h"
 #include "lock.h"
 #include "mutex.h"
+#include "src/debug.h"
 
 #include <errno.h>
 #include <string.h>
@@ -144,6 +145,8 @@ EXPORT int pthread_mutex_destroy(pthread_mutex_t *m)
     body *b = body_of(m);
     if (is_glibcs(b))
         return glibc()->mutex_destroy(m);
+    if (pawl_debug_on)
+        pawl_debug_destroyed(m, "pthread_mutex_t", PAWL_HOW_TELLS | (owner_of(b) != 0 ? PAWL_HOW_HELD : 0));
     if (owner_of(b) != 0)
         return EBUSY;
     if ((meta_of(b) & META_ERA) == era_now())

@@ -2,7 +2,7 @@
 # tools.sh DIRECTORY - the thread sanitizer, Helgrind and DRD judge programs that use Pawl's locks rightly
 #
 # DIRECTORY has judged (compiled with -DPAWL_DEBUG), judged_tsan (-fsanitize=thread, libpawl without it) and
-# judged_tsan_whole (both with it).
+# judged_tsan_whole (both with it); and pthreads, which knows nothing of Pawl, for debug mode under the interposer.
 set -u
 
 directory=$1
@@ -60,6 +60,17 @@ if command -v valgrind >/dev/null; then
 else
     skip "valgrind: not installed"
 fi
+
+for lock in mcs pawl_mutex; do
+    library=$directory/../../preload/libpawl-$lock.so
+    if [ ! -e "$library" ]; then
+        skip "interposer/$lock: not built"
+        continue
+    fi
+    verdict interposer/correct_is_silent_with_$lock 0 '' env PAWL_DEBUG=1 LD_PRELOAD="$library" "$directory/pthreads"
+    verdict interposer/inversion_is_reported_with_$lock 0 'pawl: lock-order inversion' \
+        env PAWL_DEBUG=continue LD_PRELOAD="$library" "$directory/pthreads" inversion
+done
 
 printf '%d passed, %d failed' $passed $failed
 [ $skipped = 0 ] || printf ', %d skipped' $skipped
