@@ -110,19 +110,21 @@ static uint64_t slow_ticks(void)
 }
 
 /* Reads all counts as nearly at one moment as the scheduler allows: on a busy machine this thread may lose its CPU
- * halfway through, so a reading that took long is made again. */
+ * halfway through, so a reading that took long is made again. What takes long by itself, the kernel's statistics, comes
+ * before. */
 static bench_moment read_counts(const bench_team *t, unsigned threads, uint64_t *counts,
                                 const bench_counters *counters)
 {
-    double limit = 100000 + 200 * (double)threads;
-    bench_moment before, m;
+    uint64_t limit = 20000 + 200 * (uint64_t)threads, from;
+    bench_moment m = bench_moment_now(counters);
     int tries = 5;
     do {
-        before = (bench_moment){.ns = (double)nanoseconds(CLOCK_MONOTONIC)};
+        from = nanoseconds(CLOCK_MONOTONIC);
+        m.ticks = (double)ticks();
         for (unsigned i = 0; i < threads; i++)
             counts[i] = __atomic_load_n(&t->workers[i].count, __ATOMIC_RELAXED);
-        m = bench_moment_now(counters);
-    } while (m.ns - before.ns > limit && --tries > 0);
+    } while (nanoseconds(CLOCK_MONOTONIC) - from > limit && --tries > 0);
+    m.ns = (double)from;
     return m;
 }
 

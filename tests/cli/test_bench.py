@@ -58,7 +58,7 @@ def mutexbench_measures_every_lock_alone_and_in_pairs():
     check(points(b) == [(n, t, None) for t in [1, 2] for n in names], "points")
     for p in b["points"]:
         r = p["runs"][0]
-        check(p["threads"] > 1 or (r["fairness"] == 1 and r["jain"] == 1), f"{p['lock']}: one thread is unfair to itself")
+        check(p["threads"] > 1 or r["value"] == 0 or (r["fairness"] == 1 and r["jain"] == 1), f"{p['lock']}: one thread is unfair to itself")
         check(r["worst_wait_ns"] <= r["starvation_ns"] * 1.5 + 1e6, f"{p['lock']}: a wait longer than any starvation")
         check(p["family"] == ("pawl" if p["lock"] in registered() + ["pawl_mutex", "pawl_fairmutex"] else "peer"), p["lock"])
     # A thread that spins may get nothing done in a moment on a busy machine, but not all of them.

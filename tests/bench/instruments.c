@@ -1,0 +1,96 @@
+/* instruments.c - what the benchmark computes with: generators that others agree with, and a histogram that keeps its word */
+#include "harness.h"
+
+#include "bench/generator.h"
+#include "bench/histogram.h"
+#include "bench/mersenne.h"
+
+#include <stdlib.h>
+
+/* The C++ standard, [rand.predef]: the 10000th number of a default-constructed std::mt19937. */
+static void twister_is_the_standard_one(const lock_info *lock)
+{
+    (void)lock;
+    static mersenne m;
+    mersenne_seed(&m, 5489);
+    mersenne_advance(&m, 9999);
+    uint32_t number = mersenne_next(&m);
+    CHECK(number == 4123659995u, "%u", number);
+}
+
+/* By hand, from the definition of 2018. */
+static void xoroshiro_is_the_published_one(const lock_info *lock)
+{
+    (void)lock;
+    generator g = {1, 2};
+    uint64_t first = generator_next(&g), second = generator_next(&g);
+    CHECK(first == 3 && second == 412333834243u, "%llu %llu", (unsigned long long)first,
+          (unsigned long long)second);
+}
+
+static histogram *empty(void)
+{
+    histogram *h = calloc(1, sizeof *h);
+    CHECK(h != NULL, "no memory");
+    return h;
+}
+
+static void histogram_is_exact_to_one_percent(const lock_info *lock)
+{
+    (void)lock;
+    generator g = generator_from(1);
+    for (int i = 0; i < 100000; i++) {
+        uint64_t value = generator_next(&g) >> (25 + i % 39);
+        histogram *h = empty();
+        histogram_add(h, value);
+        histogram_add(h, UINT64_C(1) << 39); /* so that the largest does not hide the counter's end */
+        uint64_t found = histogram_quantile(h, 0.5);
+        CHECK(found >= value && found <= value + value / 100, "%llu became %llu", (unsigned long long)value,
+              (unsigned long long)found);
+        free(h);
+    }
+}
+
+static void quantiles_are_those_of_the_values(const lock_info *lock)
+{
+    (void)lock;
+    histogram *h = empty();
+    for (uint64_t i = 1; i <= 200; i++) /* each has a counter of its own */
+        histogram_add(h, i);
+    const struct {
+        double part;
+        uint64_t value;
+    } expected[] = {{0, 1}, {0.5, 100}, {0.9, 180}, {0.99, 198}, {0.999, 200}, {1, 200}};
+    for (size_t i = 0; i < sizeof expected / sizeof expected[0]; i++) {
+        uint64_t found = histogram_quantile(h, expected[i].part);
+        CHECK(found == expected[i].value, "%g: %llu", expected[i].part, (unsigned long long)found);
+    }
+    free(h);
+}
+
+static void the_largest_is_never_rounded(const lock_info *lock)
+{
+    (void)lock;
+    const uint64_t values[] = {0, 255, 256, 1000001, (UINT64_C(1) << 40) - 1, UINT64_C(1) << 50};
+    histogram *all = empty();
+    for (size_t i = 0; i < sizeof values / sizeof values[0]; i++) {
+        histogram *h = empty();
+        histogram_add(h, values[i]);
+        CHECK(histogram_quantile(h, 1) == values[i], "%llu", (unsigned long long)values[i]);
+        histogram_merge(all, h);
+        free(h);
+    }
+    CHECK(all->total == 6 && all->most == UINT64_C(1) << 50, "merged: %llu", (unsigned long long)all->most);
+    CHECK(histogram_quantile(all, 0.99) == UINT64_C(1) << 50, "beyond the counters");
+    free(all);
+}
+
+static const promise promises[] = {
+    {"twister_is_the_standard_one", twister_is_the_standard_one, NULL, "mersenne"},
+    {"xoroshiro_is_the_published_one", xoroshiro_is_the_published_one, NULL, "generator"},
+    {"histogram_is_exact_to_one_percent", histogram_is_exact_to_one_percent, NULL, "histogram"},
+    {"quantiles_are_those_of_the_values", quantiles_are_those_of_the_values, NULL, "histogram"},
+    {"the_largest_is_never_rounded", the_largest_is_never_rounded, NULL, "histogram"},
+};
+
+HARNESS_MAIN(promises)
