@@ -39,7 +39,7 @@ static void histogram_is_exact_to_one_percent(const lock_info *lock)
 {
     (void)lock;
     generator g = generator_from(1);
-    for (int i = 0; i < 100000; i++) {
+    for (size_t i = 0; i < scaled(20000); i++) {
         uint64_t value = generator_next(&g) >> (25 + i % 39);
         histogram *h = empty();
         histogram_add(h, value);
