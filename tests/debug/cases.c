@@ -9,7 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define NAMED __attribute__((noinline, noclone)) static
+#define NAMED __attribute__((noinline)) static
 
 #define AS_LOCK(type)                                                                                        \
     static void type##_lock(void *l, lock_ctx *c)                                                            \
