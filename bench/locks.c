@@ -32,6 +32,12 @@ BENCH_NO_INIT(mutex)
 BENCH_NO_DESTROY(mutex)
 BENCH_LOOPS(mutex)
 
+/* As other languages have it, and for comparison with libraries that have no inline functions. */
+BENCH_PLAIN(mutex_call, pawl_mutex, pawl_mutex_lock_call, pawl_mutex_unlock_call)
+BENCH_NO_INIT(mutex_call)
+BENCH_NO_DESTROY(mutex_call)
+BENCH_LOOPS(mutex_call)
+
 BENCH_PLAIN(fairmutex, pawl_fairmutex, pawl_fairmutex_lock, pawl_fairmutex_unlock)
 BENCH_NO_INIT(fairmutex)
 BENCH_NO_DESTROY(fairmutex)
@@ -57,6 +63,7 @@ const bench_lock bench_set_pawl[] = {
 #include <pawl/locks.def>
 #undef PAWL_LOCK
     BENCH_LOCK(mutex, "pawl_mutex", false, BENCH_SLEEPS),
+    BENCH_LOCK(mutex_call, "pawl_mutex_call", false, BENCH_SLEEPS),
     BENCH_LOCK(fairmutex, "pawl_fairmutex", false, BENCH_SLEEPS),
     BENCH_END,
 };

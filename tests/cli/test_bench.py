@@ -54,13 +54,13 @@ def samples_and_schema_agree():
 def mutexbench_measures_every_lock_alone_and_in_pairs():
     b = results("mutexbench", *BRIEF, "--threads", "1,2")
     names = [p["lock"] for p in b["points"] if p["threads"] == 1]
-    check(names[:len(registered()) + 6] == registered() + ["pawl_mutex", "pawl_fairmutex", *ALWAYS], str(names))
+    check(names[:len(registered()) + 7] == registered() + ["pawl_mutex", "pawl_mutex_call", "pawl_fairmutex", *ALWAYS], str(names))
     check(points(b) == [(n, t, None) for t in [1, 2] for n in names], "points")
     for p in b["points"]:
         r = p["runs"][0]
         check(p["threads"] > 1 or r["value"] == 0 or (r["fairness"] == 1 and r["jain"] == 1), f"{p['lock']}: one thread is unfair to itself")
         check(r["worst_wait_ns"] <= r["starvation_ns"] * 1.5 + 1e6, f"{p['lock']}: a wait longer than any starvation")
-        check(p["family"] == ("pawl" if p["lock"] in registered() + ["pawl_mutex", "pawl_fairmutex"] else "peer"), p["lock"])
+        check(p["family"] == ("pawl" if p["lock"] in registered() + ["pawl_mutex", "pawl_mutex_call", "pawl_fairmutex"] else "peer"), p["lock"])
     # A thread that spins may get nothing done in a moment on a busy machine, but not all of them.
     idle = [p["lock"] for p in b["points"] if p["median"] == 0]
     check(len(idle) < len(names) / 2, f"no acquisition: {idle}")
@@ -72,7 +72,7 @@ def mutexbench_measures_all_locks_of_a_peer_or_none():
     names = all_locks()
     for locks in PEERS.values():
         check(len(set(locks) & set(names)) in [0, len(locks)], f"of {locks}, only some")
-    unknown = set(names) - set(registered()) - {"pawl_mutex", "pawl_fairmutex"} - set(ALWAYS) - {l for p in PEERS.values() for l in p}
+    unknown = set(names) - set(registered()) - {"pawl_mutex", "pawl_mutex_call", "pawl_fairmutex"} - set(ALWAYS) - {l for p in PEERS.values() for l in p}
     check(not unknown, f"not known to this test: {unknown}")
 
 
