@@ -26,8 +26,6 @@ static int result_of(int error)
 
 EXPORT int mtx_init(mtx_t *m, int type)
 {
-    if (type < 0 || type > (mtx_plain | mtx_timed | mtx_recursive))
-        return thrd_error;
     int error = own_mutex_init((pthread_mutex_t *)m, NULL);
     if (type & mtx_recursive)
         ((pthread_mutex_t *)m)->__data.__kind = PTHREAD_MUTEX_RECURSIVE;

@@ -1,0 +1,350 @@
+/* binding.c - every way to reach the functions, and every time */
+#include "case.h"
+#include "early.h"
+
+#include <aio.h>
+#include <dlfcn.h>
+#include <semaphore.h>
+#include <signal.h>
+#include <stdio.h>
+#include <threads.h>
+
+/* ---- symbols */
+
+static bool is_pawls(const void *function)
+{
+    Dl_info info;
+    return dladdr(function, &info) != 0 && info.dli_fname != NULL &&
+           strstr(info.dli_fname, "libpawl-") != NULL;
+}
+
+static const char *const names[] = {
+    "pthread_mutex_init",
+    "pthread_mutex_destroy",
+    "pthread_mutex_lock",
+    "pthread_mutex_trylock",
+    "pthread_mutex_timedlock",
+    "pthread_mutex_clocklock",
+    "pthread_mutex_unlock",
+    "pthread_cond_init",
+    "pthread_cond_destroy",
+    "pthread_cond_signal",
+    "pthread_cond_broadcast",
+    "pthread_cond_wait",
+    "pthread_cond_timedwait",
+    "pthread_cond_clockwait",
+    "pthread_spin_init",
+    "pthread_spin_destroy",
+    "pthread_spin_lock",
+    "pthread_spin_trylock",
+    "pthread_spin_unlock",
+    "mtx_init",
+    "mtx_destroy",
+    "mtx_lock",
+    "mtx_trylock",
+    "mtx_timedlock",
+    "mtx_unlock",
+    "cnd_init",
+    "cnd_destroy",
+    "cnd_signal",
+    "cnd_broadcast",
+    "cnd_wait",
+    "cnd_timedwait",
+};
+
+static const char *const not_ours[] = {"pthread_rwlock_rdlock",     "pthread_create", "sem_wait", "fork",
+                                       "pthread_mutexattr_settype", "malloc"};
+
+static void every_function_is_the_librarys(void)
+{
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (!is_pawls(dlsym(RTLD_DEFAULT, names[i])))
+            fail(__FILE__, __LINE__, "%s is not ours", names[i]);
+    for (size_t i = 0; i < sizeof not_ours / sizeof not_ours[0]; i++)
+        if (is_pawls(dlsym(RTLD_DEFAULT, not_ours[i])))
+            fail(__FILE__, __LINE__, "%s is ours", not_ours[i]);
+}
+
+static void nothing_else_is_exported(void)
+{
+    CHECK(dlsym(RTLD_DEFAULT, "pawl_mutex_lock_contended") == NULL);
+    CHECK(dlsym(RTLD_DEFAULT, "pawl_self") == NULL);
+    CHECK(dlsym(RTLD_DEFAULT, "era_now") == NULL);
+    CHECK(dlsym(RTLD_DEFAULT, "stats_on") == NULL);
+}
+
+#ifdef __x86_64__
+
+/* What old and new binaries ask for, bound when the program was linked: X(name, version, the same as a word). */
+#define VERSIONS(X)                                                                                          \
+    X(pthread_mutex_init, 2.2.5, 2_2_5)                                                                      \
+    X(pthread_mutex_destroy, 2.2.5, 2_2_5)                                                                   \
+    X(pthread_mutex_lock, 2.2.5, 2_2_5) X(pthread_mutex_unlock, 2.2.5, 2_2_5)                                \
+        X(pthread_mutex_trylock, 2.2.5, 2_2_5) X(pthread_mutex_trylock, 2.34, 2_34)                          \
+            X(pthread_mutex_timedlock, 2.2.5, 2_2_5) X(pthread_mutex_timedlock, 2.34, 2_34)                  \
+                X(pthread_mutex_clocklock, 2.30, 2_30) X(pthread_mutex_clocklock, 2.34, 2_34) X(             \
+                    pthread_cond_init, 2.2.5, 2_2_5) X(pthread_cond_init, 2.3.2, 2_3_2)                      \
+                    X(pthread_cond_wait, 2.2.5, 2_2_5) X(pthread_cond_wait, 2.3.2, 2_3_2) X(                 \
+                        pthread_cond_timedwait, 2.2.5, 2_2_5) X(pthread_cond_timedwait, 2.3.2, 2_3_2)        \
+                        X(pthread_cond_signal, 2.2.5, 2_2_5) X(pthread_cond_signal, 2.3.2, 2_3_2) X(         \
+                            pthread_cond_broadcast, 2.2.5, 2_2_5) X(pthread_cond_broadcast, 2.3.2, 2_3_2)    \
+                            X(pthread_cond_destroy, 2.2.5, 2_2_5) X(pthread_cond_destroy, 2.3.2, 2_3_2)      \
+                                X(pthread_cond_clockwait, 2.30, 2_30) X(pthread_cond_clockwait, 2.34, 2_34)  \
+                                    X(pthread_spin_lock, 2.2.5, 2_2_5) X(pthread_spin_lock, 2.34, 2_34)      \
+                                        X(pthread_spin_unlock, 2.2.5, 2_2_5)                                 \
+                                            X(pthread_spin_unlock, 2.34, 2_34) X(mtx_lock, 2.28, 2_28)       \
+                                                X(mtx_lock, 2.34, 2_34) X(cnd_wait, 2.28, 2_28)              \
+                                                    X(cnd_wait, 2.34, 2_34) X(__pthread_mutex_lock, 2.2.5,   \
+                                                                              2_2_5)                         \
+                                                        X(__pthread_mutex_unlock, 2.2.5, 2_2_5)              \
+                                                            X(__pthread_mutex_trylock, 2.2.5, 2_2_5)         \
+                                                                X(__pthread_mutex_init, 2.2.5, 2_2_5)        \
+                                                                    X(__pthread_mutex_destroy, 2.2.5, 2_2_5)
+
+#define REFER(name, version, word)                                                                           \
+    extern void name##_of_##word(void);                                                                      \
+    __asm__(".symver " #name "_of_" #word ", " #name "@GLIBC_" #version);
+VERSIONS(REFER)
+
+static void every_version_reaches_us(void)
+{
+#define ASK(name, version, word)                                                                             \
+    if (!is_pawls((const void *)(uintptr_t)name##_of_##word))                                                \
+        fail(__FILE__, __LINE__, "%s of %s is not ours", #name, "GLIBC_" #version);
+    VERSIONS(ASK)
+}
+
+extern int old_trylock(pthread_mutex_t *m), new_trylock(pthread_mutex_t *m), old_unlock(pthread_mutex_t *m);
+extern int old_signal(pthread_cond_t *c), new_signal(pthread_cond_t *c);
+__asm__(".symver old_trylock, pthread_mutex_trylock@GLIBC_2.2.5");
+__asm__(".symver new_trylock, pthread_mutex_trylock@GLIBC_2.34");
+__asm__(".symver old_unlock, pthread_mutex_unlock@GLIBC_2.2.5");
+__asm__(".symver old_signal, pthread_cond_signal@GLIBC_2.2.5");
+__asm__(".symver new_signal, pthread_cond_signal@GLIBC_2.3.2");
+
+static void old_and_new_references_meet_in_one_lock(void)
+{
+    pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
+    OK(old_trylock(&m));
+    CHECK_IS(new_trylock(&m), EBUSY);
+    OK(old_unlock(&m));
+    OK(new_trylock(&m));
+    CHECK_IS(old_trylock(&m), EBUSY);
+    OK(pthread_mutex_unlock(&m));
+    if (lock_name() != NULL)
+        CHECK(is_pawls((const void *)(uintptr_t)old_signal) && is_pawls((const void *)(uintptr_t)new_signal));
+}
+
+#else
+
+static void every_version_reaches_us(void)
+{
+    skip("one version here");
+}
+
+static void old_and_new_references_meet_in_one_lock(void)
+{
+    skip("one version here");
+}
+
+#endif
+
+/* ---- before and after */
+
+static int called_first;
+
+static void call_first(void)
+{
+    static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
+    static pthread_cond_t c = PTHREAD_COND_INITIALIZER;
+    for (int i = 0; i < EARLY_CALLS; i++)
+        called_first +=
+            pthread_mutex_lock(&m) == 0 && pthread_cond_broadcast(&c) == 0 && pthread_mutex_unlock(&m) == 0;
+}
+
+/* Of the program: before any constructor of any library. */
+__attribute__((section(".preinit_array"), used)) static void (*const before_all)(void) = call_first;
+
+static void it_works_before_its_constructor(void)
+{
+    CHECK_IS(called_first, EARLY_CALLS);
+    CHECK_IS(early_constructed, EARLY_CALLS);
+}
+
+static void at_the_end(void)
+{
+    static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
+    for (int i = 0; i < EARLY_CALLS; i++)
+        if (pthread_mutex_lock(&m) != 0 || pthread_mutex_unlock(&m) != 0)
+            _exit(97);
+}
+
+/* In atexit() handlers, and in the destructor of early.c, which tells by the exit status. */
+static void it_works_after_its_destructor(void)
+{
+    atexit(at_the_end);
+}
+
+/* ---- threads that nobody announced */
+
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t cond = PTHREAD_COND_INITIALIZER;
+static int notified;
+
+static void notify(union sigval unused)
+{
+    (void)unused;
+    OK(pthread_mutex_lock(&mutex));
+    notified++;
+    OK(pthread_cond_signal(&cond));
+    OK(pthread_mutex_unlock(&mutex));
+}
+
+static void await_notified(int count)
+{
+    OK(pthread_mutex_lock(&mutex));
+    while (notified < count)
+        OK(pthread_cond_wait(&cond, &mutex));
+    OK(pthread_mutex_unlock(&mutex));
+}
+
+static void a_timers_thread_may_lock(void)
+{
+    struct sigevent event = {.sigev_notify = SIGEV_THREAD, .sigev_notify_function = notify};
+    timer_t timer;
+    OK(timer_create(CLOCK_MONOTONIC, &event, &timer));
+    struct itimerspec often = {{0, 1000000}, {0, 1000000}};
+    OK(timer_settime(timer, 0, &often, NULL));
+    await_notified(5);
+    OK(timer_delete(timer));
+}
+
+static void an_aio_thread_may_lock(void)
+{
+    FILE *file = tmpfile();
+    CHECK(file != NULL);
+    static char text[] = "text";
+    for (int i = 0; i < 5; i++) {
+        struct aiocb request = {.aio_fildes = fileno(file), .aio_buf = text, .aio_nbytes = sizeof text};
+        request.aio_sigevent.sigev_notify = SIGEV_THREAD;
+        request.aio_sigevent.sigev_notify_function = notify;
+        OK(aio_write(&request));
+        await_notified(i + 1);
+        while (aio_error(&request) == EINPROGRESS)
+            pause_ms(1);
+    }
+    fclose(file);
+}
+
+static int notify_c11(void *unused)
+{
+    (void)unused;
+    notify((union sigval){0});
+    return 0;
+}
+
+static void a_c11_thread_may_lock(void)
+{
+    for (int i = 0; i < 5; i++) {
+        thrd_t t;
+        CHECK_IS(thrd_create(&t, notify_c11, NULL), thrd_success);
+        await_notified(i + 1);
+        CHECK_IS(thrd_join(t, NULL), thrd_success);
+    }
+}
+
+/* ---- many threads, and their ends */
+
+enum { CROWD = 2100 };
+
+static void *join_the_crowd(void *count)
+{
+    OK(pthread_mutex_lock(&mutex));
+    ++*(int *)count;
+    OK(pthread_mutex_unlock(&mutex));
+    return NULL;
+}
+
+static void two_thousand_threads_wait_for_one_mutex(void)
+{
+    static pthread_t t[CROWD];
+    int count = 0;
+    OK(pthread_mutex_lock(&mutex));
+    for (int i = 0; i < CROWD; i++)
+        t[i] = spawn(join_the_crowd, &count);
+    pause_ms(30);
+    CHECK_IS(count, 0);
+    OK(pthread_mutex_unlock(&mutex));
+    for (int i = 0; i < CROWD; i++)
+        join(t[i]);
+    CHECK_IS(count, CROWD);
+}
+
+static void threads_come_and_go(void)
+{
+    int count = 0;
+    for (int i = 0; i < 1000; i += 4) {
+        pthread_t t[4];
+        for (int k = 0; k < 4; k++)
+            t[k] = spawn(join_the_crowd, &count);
+        for (int k = 0; k < 4; k++)
+            join(t[k]);
+    }
+    CHECK_IS(count, 1000);
+}
+
+enum { KEYS = 40 }; /* beyond 32 glibc allocates */
+static pthread_key_t keys[KEYS];
+static int destroyed, many_destroyed;
+static pthread_mutex_t each[KEYS];
+
+/* Locks, and asks for another round, as often as there are any. */
+static void destroy(void *value)
+{
+    int i = (int)(intptr_t)value - 1;
+    OK(pthread_mutex_lock(&each[i]));
+    OK(pthread_mutex_lock(&mutex));
+    destroyed++;
+    if (++many_destroyed % 3 == 0)
+        sched_yield();
+    OK(pthread_mutex_unlock(&each[i]));
+    OK(pthread_mutex_unlock(&mutex));
+    pthread_setspecific(keys[i], value);
+}
+
+static void *end_with_destructors(void *unused)
+{
+    for (intptr_t i = 0; i < KEYS; i++)
+        OK(pthread_setspecific(keys[i], (void *)(i + 1)));
+    return unused;
+}
+
+static void destructors_of_a_thread_may_lock(void)
+{
+    for (int i = 0; i < KEYS; i++)
+        OK(pthread_key_create(&keys[i], destroy));
+    pthread_t t[4];
+    for (int i = 0; i < 4; i++)
+        t[i] = spawn(end_with_destructors, NULL);
+    for (int i = 0; i < 4; i++)
+        join(t[i]);
+    CHECK(destroyed >= 4 * KEYS);
+}
+
+const test_case binding_cases[] = {BEYOND(every_function_is_the_librarys),
+                                   BEYOND(nothing_else_is_exported),
+                                   BEYOND(every_version_reaches_us),
+                                   CASE(old_and_new_references_meet_in_one_lock),
+                                   {.name = "it_works_before_its_constructor",
+                                    .run = it_works_before_its_constructor,
+                                    .environment = "PAWL_TEST_EARLY=1"},
+                                   {.name = "it_works_after_its_destructor",
+                                    .run = it_works_after_its_destructor,
+                                    .environment = "PAWL_TEST_EARLY=1"},
+                                   CASE(a_timers_thread_may_lock),
+                                   CASE(an_aio_thread_may_lock),
+                                   CASE(a_c11_thread_may_lock),
+                                   CASE(two_thousand_threads_wait_for_one_mutex),
+                                   CASE(threads_come_and_go),
+                                   CASE(destructors_of_a_thread_may_lock),
+                                   {0}};

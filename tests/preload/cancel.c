@@ -1,0 +1,253 @@
+/* cancel.c - a wait for a condition variable is a cancellation point */
+#include "case.h"
+
+typedef struct scene {
+    pthread_mutex_t mutex;
+    pthread_cond_t cond;
+    int waiting, go;
+    _Atomic(int) cleaned, tid;
+    bool timed;
+} scene;
+
+/* The mutex must be ours again before the program's own handlers run. */
+static void clean_up(void *argument)
+{
+    scene *s = argument;
+    CHECK_IS(s->mutex.__data.__owner, own_tid());
+    s->cleaned++;
+    OK(pthread_mutex_unlock(&s->mutex));
+}
+
+static void *wait_to_go(void *argument)
+{
+    scene *s = argument;
+    s->tid = own_tid();
+    OK(pthread_mutex_lock(&s->mutex));
+    s->waiting++;
+    pthread_cleanup_push(clean_up, s);
+    while (s->go == 0) {
+        struct timespec later = in_ms(CLOCK_REALTIME, 100000);
+        OK(s->timed ? pthread_cond_timedwait(&s->cond, &s->mutex, &later)
+                    : pthread_cond_wait(&s->cond, &s->mutex));
+    }
+    s->go--;
+    s->waiting--;
+    pthread_cleanup_pop(0);
+    OK(pthread_mutex_unlock(&s->mutex));
+    return NULL;
+}
+
+static void await_waiting(scene *s, int count)
+{
+    for (bool all = false; !all; pause_ms(1)) {
+        OK(pthread_mutex_lock(&s->mutex));
+        all = s->waiting >= count;
+        OK(pthread_mutex_unlock(&s->mutex));
+    }
+}
+
+static bool was_cancelled(pthread_t t)
+{
+    void *result;
+    OK(pthread_join(t, &result));
+    return result == PTHREAD_CANCELED;
+}
+
+static void begin(scene *s, int i)
+{
+    static const int types[] = {PTHREAD_MUTEX_NORMAL, PTHREAD_MUTEX_ERRORCHECK, PTHREAD_MUTEX_RECURSIVE,
+                                PTHREAD_MUTEX_ADAPTIVE_NP};
+    memset(s, 0, sizeof *s);
+    make_mutex(&s->mutex, types[i % 4]);
+    s->timed = i / 4 % 2 != 0;
+}
+
+static void a_cancelled_wait_owns_the_mutex_again(void)
+{
+    for (int i = 0; i < 16; i++) {
+        scene s;
+        begin(&s, i);
+        pthread_t t = spawn(wait_to_go, &s);
+        await_waiting(&s, 1);
+        OK(pthread_cancel(t));
+        CHECK(was_cancelled(t));
+        CHECK_IS(s.cleaned, 1);
+        OK(try_elsewhere(&s.mutex));
+        OK(pthread_cond_destroy(&s.cond));
+        OK(pthread_mutex_destroy(&s.mutex));
+    }
+}
+
+/* The canceller holds the mutex: the cancelled thread has to wait for it. */
+static void a_cancelled_wait_waits_for_the_mutex(void)
+{
+    for (int i = 0; i < 8; i++) {
+        scene s;
+        begin(&s, i);
+        pthread_t t = spawn(wait_to_go, &s);
+        await_waiting(&s, 1);
+        OK(pthread_mutex_lock(&s.mutex));
+        OK(pthread_cancel(t));
+        pause_ms(2);
+        CHECK_IS(s.cleaned, 0);
+        OK(pthread_mutex_unlock(&s.mutex));
+        CHECK(was_cancelled(t));
+        CHECK_IS(s.cleaned, 1);
+        OK(try_elsewhere(&s.mutex));
+    }
+}
+
+/* Of two that wait one is cancelled while one signal is sent: the signal is for the other, unless the cancelled one got
+ * it, and then it was not cancelled. */
+static void a_cancelled_wait_keeps_no_signal(void)
+{
+    for (int i = 0; i < 120; i++) {
+        scene s;
+        begin(&s, i);
+        pthread_t t[2] = {spawn(wait_to_go, &s), spawn(wait_to_go, &s)};
+        await_waiting(&s, 2);
+        int victim = i / 8 % 2;
+        OK(pthread_mutex_lock(&s.mutex));
+        s.go = 1;
+        if (i % 3 == 0)
+            OK(pthread_cancel(t[victim]));
+        OK(pthread_cond_signal(&s.cond));
+        if (i % 3 == 1)
+            OK(pthread_cancel(t[victim]));
+        OK(pthread_mutex_unlock(&s.mutex));
+        if (i % 3 == 2)
+            OK(pthread_cancel(t[victim]));
+        if (was_cancelled(t[victim])) {
+            CHECK(!was_cancelled(t[!victim])); /* hangs if the signal was lost */
+        } else {
+            OK(pthread_mutex_lock(&s.mutex));
+            s.go = 1;
+            OK(pthread_cond_signal(&s.cond));
+            OK(pthread_mutex_unlock(&s.mutex));
+            CHECK(!was_cancelled(t[!victim]));
+        }
+        OK(try_elsewhere(&s.mutex));
+    }
+}
+
+static void a_broadcast_reaches_those_that_are_left(void)
+{
+    enum { THREADS = 6 };
+    for (int i = 0; i < 40; i++) {
+        scene s;
+        begin(&s, i);
+        pthread_t t[THREADS];
+        for (int k = 0; k < THREADS; k++)
+            t[k] = spawn(wait_to_go, &s);
+        await_waiting(&s, THREADS);
+        OK(pthread_mutex_lock(&s.mutex));
+        s.go = THREADS;
+        OK(pthread_cond_broadcast(&s.cond));
+        OK(pthread_mutex_unlock(&s.mutex));
+        OK(pthread_cancel(t[i % THREADS]));
+        OK(pthread_cancel(t[(i + 2) % THREADS]));
+        for (int k = 0; k < THREADS; k++)
+            was_cancelled(t[k]);
+        OK(try_elsewhere(&s.mutex));
+        OK(pthread_cond_destroy(&s.cond));
+    }
+}
+
+static void *wait_uncancelled(void *argument)
+{
+    OK(pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, NULL));
+    return wait_to_go(argument);
+}
+
+static void a_wait_that_disables_it_is_not_cancelled(void)
+{
+    scene s;
+    begin(&s, 0);
+    pthread_t t = spawn(wait_uncancelled, &s);
+    await_waiting(&s, 1);
+    OK(pthread_cancel(t));
+    pause_ms(3);
+    CHECK_IS(s.cleaned, 0);
+    OK(pthread_mutex_lock(&s.mutex));
+    s.go = 1;
+    OK(pthread_cond_signal(&s.cond));
+    OK(pthread_mutex_unlock(&s.mutex));
+    CHECK(!was_cancelled(t));
+}
+
+static void *cancel_oneself_and_wait(void *argument)
+{
+    OK(pthread_cancel(pthread_self()));
+    return wait_to_go(argument);
+}
+
+static void one_that_is_pending_acts_at_once(void)
+{
+    for (int i = 0; i < 8; i++) {
+        scene s;
+        begin(&s, i);
+        CHECK(was_cancelled(spawn(cancel_oneself_and_wait, &s)));
+        CHECK_IS(s.cleaned, 1);
+        OK(try_elsewhere(&s.mutex));
+    }
+}
+
+/* It stays what it was: not asynchronous. */
+static void *ask_for_the_type(void *argument)
+{
+    scene *s = argument;
+    struct timespec soon = in_ms(CLOCK_REALTIME, 2);
+    int type;
+    OK(pthread_mutex_lock(&s->mutex));
+    CHECK_IS(pthread_cond_timedwait(&s->cond, &s->mutex, &soon), ETIMEDOUT);
+    OK(pthread_mutex_unlock(&s->mutex));
+    OK(pthread_setcanceltype(PTHREAD_CANCEL_DEFERRED, &type));
+    CHECK_IS(type, PTHREAD_CANCEL_DEFERRED);
+    return NULL;
+}
+
+static void a_wait_restores_the_type_of_cancellation(void)
+{
+    scene s;
+    begin(&s, 0);
+    join(spawn(ask_for_the_type, &s));
+}
+
+/* ---- lock is no cancellation point */
+
+static void *lock_in_vain(void *argument)
+{
+    scene *s = argument;
+    s->tid = own_tid();
+    OK(pthread_mutex_lock(&s->mutex));
+    s->cleaned = 1;
+    OK(pthread_mutex_unlock(&s->mutex));
+    pthread_testcancel();
+    return NULL;
+}
+
+static void waiting_for_a_mutex_is_not_cancelled(void)
+{
+    scene s;
+    begin(&s, 0);
+    OK(pthread_mutex_lock(&s.mutex));
+    pthread_t t = spawn(lock_in_vain, &s);
+    while (s.tid == 0)
+        pause_ms(1);
+    await_asleep(s.tid);
+    OK(pthread_cancel(t));
+    pause_ms(2);
+    OK(pthread_mutex_unlock(&s.mutex));
+    CHECK(was_cancelled(t));
+    CHECK_IS(s.cleaned, 1);
+}
+
+const test_case cancel_cases[] = {CASE(a_cancelled_wait_owns_the_mutex_again),
+                                  CASE(a_cancelled_wait_waits_for_the_mutex),
+                                  CASE(a_cancelled_wait_keeps_no_signal),
+                                  CASE(a_broadcast_reaches_those_that_are_left),
+                                  CASE(a_wait_that_disables_it_is_not_cancelled),
+                                  CASE(one_that_is_pending_acts_at_once),
+                                  CASE(a_wait_restores_the_type_of_cancellation),
+                                  CASE(waiting_for_a_mutex_is_not_cancelled),
+                                  {0}};

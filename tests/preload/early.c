@@ -1,0 +1,60 @@
+/* early.c - locks in a constructor and a destructor, and around fork(), before and after the library could expect it */
+#include "early.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+int early_constructed, early_forks_prepared, early_forks_seen;
+
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER, recursive = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
+static pthread_mutex_t around_fork = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t cond = PTHREAD_COND_INITIALIZER;
+static pthread_spinlock_t spin;
+
+static int use_all(void)
+{
+    int errors = pthread_spin_init(&spin, PTHREAD_PROCESS_PRIVATE), done = 0;
+    for (int i = 0; i < EARLY_CALLS; i++) {
+        errors += pthread_mutex_lock(&mutex) + pthread_mutex_unlock(&mutex);
+        errors += pthread_mutex_trylock(&mutex) + pthread_cond_signal(&cond) + pthread_mutex_unlock(&mutex);
+        errors += pthread_mutex_lock(&recursive) + pthread_mutex_lock(&recursive);
+        errors += pthread_mutex_unlock(&recursive) + pthread_mutex_unlock(&recursive);
+        errors += pthread_spin_lock(&spin) + pthread_spin_unlock(&spin);
+        done++;
+    }
+    return errors == 0 ? done : -1;
+}
+
+static void prepare(void)
+{
+    pthread_mutex_lock(&around_fork);
+    early_forks_prepared++;
+}
+
+static void parent(void)
+{
+    pthread_mutex_unlock(&around_fork);
+}
+
+/* Registered before the library could register its own. */
+static void child(void)
+{
+    early_forks_seen++;
+    if (pthread_mutex_unlock(&around_fork) != 0 || pthread_mutex_lock(&around_fork) != 0 ||
+        pthread_mutex_unlock(&around_fork) != 0)
+        _exit(99);
+}
+
+__attribute__((constructor)) static void construct(void)
+{
+    pthread_atfork(prepare, parent, child);
+    if (getenv("PAWL_TEST_EARLY") != NULL)
+        early_constructed = use_all();
+}
+
+__attribute__((destructor)) static void destruct(void)
+{
+    if (getenv("PAWL_TEST_EARLY") != NULL && use_all() != EARLY_CALLS)
+        _exit(98);
+}

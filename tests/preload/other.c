@@ -1,0 +1,170 @@
+/* other.c - C11's mutexes and condition variables, and spin locks */
+#include "case.h"
+
+#include <threads.h>
+
+/* ---- C11 */
+
+static mtx_t mutex;
+static cnd_t cond;
+static int count, ready;
+
+static int count_up(void *unused)
+{
+    (void)unused;
+    for (int i = 0; i < 1000; i++) {
+        CHECK_IS(mtx_lock(&mutex), thrd_success);
+        count++;
+        CHECK_IS(mtx_unlock(&mutex), thrd_success);
+    }
+    mtx_lock(&mutex);
+    ready++;
+    cnd_broadcast(&cond);
+    while (ready < 3)
+        CHECK_IS(cnd_wait(&cond, &mutex), thrd_success);
+    mtx_unlock(&mutex);
+    return 0;
+}
+
+static void c11_threads_count_together(void)
+{
+    CHECK_IS(mtx_init(&mutex, mtx_plain), thrd_success);
+    CHECK_IS(cnd_init(&cond), thrd_success);
+    thrd_t t[3];
+    for (int i = 0; i < 3; i++)
+        CHECK_IS(thrd_create(&t[i], count_up, NULL), thrd_success);
+    for (int i = 0; i < 3; i++)
+        CHECK_IS(thrd_join(t[i], NULL), thrd_success);
+    CHECK_IS(count, 3000);
+    cnd_destroy(&cond);
+    mtx_destroy(&mutex);
+}
+
+static int try_there(void *m)
+{
+    int result = mtx_trylock(m);
+    if (result == thrd_success)
+        mtx_unlock(m);
+    return result;
+}
+
+static int try_elsewhere_c11(mtx_t *m)
+{
+    thrd_t t;
+    int result;
+    CHECK_IS(thrd_create(&t, try_there, m), thrd_success);
+    CHECK_IS(thrd_join(t, &result), thrd_success);
+    return result;
+}
+
+static void c11_types_keep_their_word(void)
+{
+    static const int types[] = {mtx_plain, mtx_timed, mtx_plain | mtx_recursive, mtx_timed | mtx_recursive};
+    for (int i = 0; i < 4; i++) {
+        mtx_t m;
+        CHECK_IS(mtx_init(&m, types[i]), thrd_success);
+        CHECK_IS(mtx_lock(&m), thrd_success);
+        CHECK_IS(try_elsewhere_c11(&m), thrd_busy);
+        if (types[i] & mtx_recursive) {
+            CHECK_IS(mtx_lock(&m), thrd_success);
+            CHECK_IS(mtx_trylock(&m), thrd_success);
+            CHECK_IS(mtx_unlock(&m), thrd_success);
+            CHECK_IS(mtx_unlock(&m), thrd_success);
+        } else {
+            CHECK_IS(mtx_trylock(&m), thrd_busy);
+            struct timespec soon = in_ms(CLOCK_REALTIME, 3);
+            CHECK_IS(mtx_timedlock(&m, &soon), thrd_timedout);
+        }
+        CHECK_IS(mtx_unlock(&m), thrd_success);
+        CHECK_IS(try_elsewhere_c11(&m), thrd_success);
+        mtx_destroy(&m);
+    }
+}
+
+static void c11_waits_time_out(void)
+{
+    CHECK_IS(mtx_init(&mutex, mtx_plain), thrd_success);
+    CHECK_IS(cnd_init(&cond), thrd_success);
+    struct timespec soon = in_ms(CLOCK_REALTIME, 3);
+    CHECK_IS(mtx_lock(&mutex), thrd_success);
+    int result;
+    while ((result = cnd_timedwait(&cond, &mutex, &soon)) == thrd_success)
+        ;
+    CHECK_IS(result, thrd_timedout);
+    CHECK_IS(cnd_signal(&cond), thrd_success);
+    CHECK_IS(mtx_unlock(&mutex), thrd_success);
+    CHECK_IS(try_elsewhere_c11(&mutex), thrd_success);
+}
+
+/* ---- spin locks */
+
+static pthread_spinlock_t spin;
+static int spun;
+
+static void *spin_up(void *unused)
+{
+    for (int i = 0; i < 3000; i++) {
+        if (i % 5 == 0) {
+            while (pthread_spin_trylock(&spin) == EBUSY)
+                sched_yield();
+        } else {
+            OK(pthread_spin_lock(&spin));
+        }
+        spun++;
+        OK(pthread_spin_unlock(&spin));
+    }
+    return unused;
+}
+
+static void spin_locks_exclude(void)
+{
+    OK(pthread_spin_init(&spin, PTHREAD_PROCESS_PRIVATE));
+    pthread_t t[4];
+    for (int i = 0; i < 4; i++)
+        t[i] = spawn(spin_up, NULL);
+    for (int i = 0; i < 4; i++)
+        join(t[i]);
+    CHECK_IS(spun, 4 * 3000);
+    OK(pthread_spin_destroy(&spin));
+}
+
+static void *release_it(void *unused)
+{
+    OK(pthread_spin_unlock(&spin));
+    return unused;
+}
+
+static void a_spin_lock_may_be_unlocked_by_another(void)
+{
+    OK(pthread_spin_init(&spin, PTHREAD_PROCESS_PRIVATE));
+    for (int i = 0; i < 30; i++) {
+        OK(pthread_spin_lock(&spin));
+        CHECK_IS(pthread_spin_trylock(&spin), EBUSY);
+        join(spawn(release_it, NULL));
+    }
+    OK(pthread_spin_lock(&spin));
+}
+
+/* Its owner sleeps for long, and those that wait need not burn a CPU for it; they do get it afterwards. */
+static void a_spin_lock_is_got_from_a_sleeping_owner(void)
+{
+    OK(pthread_spin_init(&spin, PTHREAD_PROCESS_PRIVATE));
+    OK(pthread_spin_lock(&spin));
+    pthread_t t[4];
+    for (int i = 0; i < 4; i++)
+        t[i] = spawn(spin_up, NULL);
+    pause_ms(30);
+    CHECK_IS(spun, 0);
+    OK(pthread_spin_unlock(&spin));
+    for (int i = 0; i < 4; i++)
+        join(t[i]);
+    CHECK_IS(spun, 4 * 3000);
+}
+
+const test_case other_cases[] = {CASE(c11_threads_count_together),
+                                 CASE(c11_types_keep_their_word),
+                                 CASE(c11_waits_time_out),
+                                 CASE(spin_locks_exclude),
+                                 CASE(a_spin_lock_may_be_unlocked_by_another),
+                                 CASE(a_spin_lock_is_got_from_a_sleeping_owner),
+                                 {0}};
