@@ -5,6 +5,7 @@
 #   make check      the same, then all tests
 #   make count      instructions of an uncontended lock and unlock, compared with the checked-in table
 #   make soak       the long tests
+#   make bench-apps throughput of programs with pawl_mutex under them, against glibc's mutex
 #   make install    PREFIX=/usr/local, DESTDIR=
 
 PREFIX ?= /usr/local
@@ -16,7 +17,10 @@ PEER_PACKAGES  = g++ libck-dev libnsync-dev libabsl-dev libleveldb-dev
 TEST_PACKAGES  = $(BUILD_PACKAGES) $(PEER_PACKAGES) clang valgrind python3-jsonschema mandoc \
                  chromium chromium-driver gnuplot-nox fonts-dejavu-core \
                  gcc-aarch64-linux-gnu libc6-dev-arm64-cross gcc-riscv64-linux-gnu libc6-dev-riscv64-cross \
-                 qemu-user
+                 qemu-user $(APP_PACKAGES)
+# The programs that the interposer is tried under.
+APP_PACKAGES   = g++ python3 git libsqlite3-dev libleveldb-dev liblmdb-dev libjemalloc2 memcached redis-server unbound \
+                 pigz xz-utils zstd lbzip2 perl binutils
 
 all: $(BUILD)/build.ninja
 	@ninja -C $(BUILD) --quiet
@@ -42,6 +46,10 @@ soak:
 	@scripts/deps.sh $(TEST_PACKAGES)
 	@scripts/check.sh soak
 
+bench-apps:
+	@scripts/deps.sh $(BUILD_PACKAGES) $(APP_PACKAGES)
+	@scripts/bench_apps.sh
+
 install: $(BUILD)/build.ninja
 	@meson configure $(BUILD) -Dprefix=$(PREFIX)
 	@$(MAKE) --no-print-directory all
@@ -50,4 +58,4 @@ install: $(BUILD)/build.ninja
 clean:
 	rm -rf build build-*
 
-.PHONY: all demo check count soak install clean
+.PHONY: all demo check count soak bench-apps install clean

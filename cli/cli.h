@@ -39,9 +39,13 @@ int dispatch(const command_set *set, int argc, char **argv);
 extern const struct argp_child common_options[];
 void parse_options(const struct argp *argp, int argc, char **argv, unsigned flags, void *input);
 
+/* main.c: signals as the caller of `pawl` left them, for a program that takes its place. */
+void restore_signals(void);
+
 /* The subcommands. */
 int list_main(int argc, char **argv);
 int check_main(int argc, char **argv);
+int run_main(int argc, char **argv);
 int bench_main(int argc, char **argv);
 int report_main(int argc, char **argv);
 int compare_main(int argc, char **argv);

@@ -7,6 +7,7 @@
 static const command commands[] = {
     {"list", "Show the locks and their properties", list_main},
     {"check", "Check locks against C11's memory model", check_main},
+    {"run", "Run a program with another lock under it", run_main},
     {"bench", "Measure locks", bench_main},
     {"report", "Show measurements as a page of charts and tables", report_main},
     {"compare", "Show what got faster or slower between two measurements", compare_main},
@@ -21,9 +22,17 @@ static const command_set pawl = {
     .commands = commands,
 };
 
+static struct sigaction pipe_before;
+
+void restore_signals(void)
+{
+    sigaction(SIGPIPE, &pipe_before, NULL);
+}
+
 int main(int argc, char **argv)
 {
-    signal(SIGPIPE, SIG_DFL); /* `pawl list | head` ends quietly, whatever the parent ignored */
+    /* `pawl list | head` ends quietly, whatever the parent ignored. */
+    sigaction(SIGPIPE, &(struct sigaction){.sa_handler = SIG_DFL}, &pipe_before);
     static char name[] = "pawl";
     if (argc > 0)
         argv[0] = name;

@@ -14,8 +14,9 @@ enum { DEFAULT_WIDTH = 120 };
 /* A file that is to appear, or to be replaced, under its name. */
 typedef struct target {
     int fd;
-    char *name;      /* links resolved: rename() would replace the link itself             */
-    char *temporary; /* in the same folder; NULL if the target is a device or a pipe,
+    const char *option; /* that named it, for errors */
+    char *name;         /* links resolved: rename() would replace the link itself             */
+    char *temporary;    /* in the same folder; NULL if the target is a device or a pipe,
                         which is written to and never replaced                             */
 } target;
 
@@ -23,7 +24,7 @@ static _Noreturn void give_up(const target *t, const char *path, int error)
 {
     if (t->temporary != NULL)
         unlink(t->temporary);
-    fail("--output '%s': %s", path, strerror(error));
+    fail("%s '%s': %s", t->option, path, strerror(error));
 }
 
 static char *resolve(const char *path)
@@ -56,9 +57,9 @@ static void open_temporary(target *t, const char *path, mode_t mode)
         give_up(t, path, errno);
 }
 
-static target open_target(const char *path)
+static target open_target(const char *option, const char *path)
 {
-    target t = {.name = resolve(path)};
+    target t = {.option = option, .name = resolve(path)};
     struct stat there;
     bool exists = stat(t.name, &there) == 0;
     if (!exists && *path != '\0') {
@@ -95,16 +96,21 @@ static int write_all(int fd, const char *text, size_t size)
     return 0;
 }
 
-void output_check(const char *path)
+void output_check_as(const char *option, const char *path)
 {
     struct stat there;
     if (path == NULL || (stat(path, &there) == 0 && S_ISFIFO(there.st_mode)))
         return; /* opening a pipe would already tell its reader something */
-    target t = open_target(path);
+    target t = open_target(option, path);
     close(t.fd);
     if (t.temporary != NULL)
         unlink(t.temporary);
     free_target(&t);
+}
+
+void output_check(const char *path)
+{
+    output_check_as("--output", path);
 }
 
 void output_open(output *o, const char *path)
@@ -124,7 +130,7 @@ void output_close(output *o)
         if (error != 0)
             fail("standard output: %s", strerror(error));
     } else {
-        target t = open_target(o->path);
+        target t = open_target("--output", o->path);
         int error = write_all(t.fd, o->text, o->size);
         if (close(t.fd) != 0 && error == 0)
             error = errno;

@@ -13,6 +13,9 @@ typedef struct output {
 /* Fails now if the path (NULL: standard output) could not be written later, before hours of measurement. */
 void output_check(const char *path);
 
+/* The same for a path that another option than --output named. */
+void output_check_as(const char *option, const char *path);
+
 void output_open(output *o, const char *path);
 
 /* Fails, and leaves nothing behind, if anything could not be written. */

@@ -1,7 +1,8 @@
 /* spin.c - pthread_spin_*: spins for a while, then sleeps
  *
- *   FREE, HELD   ours; the two highest bits say so
- *   all else     glibc's: a process-shared one, or one that nobody initialised
+ *   FREE, HELD              ours; the two highest bits say so
+ *   FREE, HELD | COUNTED    the same, and statistics are kept: no fast path knows it
+ *   all else                glibc's: a process-shared one, or one that nobody initialised
  *
  * With more threads than CPUs, whoever spins keeps the owner from running. As everywhere in Pawl the one that goes to
  * sleep pays: unlock is a store and a look at a word that nobody writes. Whatever the library's lock is.
@@ -16,8 +17,10 @@
 
 #include <errno.h>
 
-#define FREE ((uint32_t)1 << 30)
-#define HELD (FREE | 1)
+#define FREE    ((uint32_t)1 << 30)
+#define HELD    (FREE | 1)
+#define COUNTED 2
+#define SITE    __builtin_return_address(0)
 
 /* Nanoseconds of spinning, and the most pauses between two looks. */
 enum { SPIN = 8000, STEP_MOST = 16 };
@@ -29,11 +32,12 @@ static word *word_in(pthread_spinlock_t *s)
     return (word *)s;
 }
 
-static inline bool take(word *w)
+static inline bool take(word *w, uint32_t counted)
 {
-    uint32_t free = FREE;
+    uint32_t free = FREE | counted;
     return atomic_compare_exchange_strong_explicit(
-        w, &free, HELD, memory_order_acquire, memory_order_relaxed); /* A: sees all the last owner wrote */
+        w, &free, HELD | counted, memory_order_acquire,
+        memory_order_relaxed); /* A: sees all the last owner wrote */
 }
 
 static uint32_t value_of(word *w)
@@ -41,14 +45,14 @@ static uint32_t value_of(word *w)
     return atomic_load_explicit(w, memory_order_relaxed);
 }
 
-static bool spin(word *w)
+static bool spin(word *w, uint32_t counted)
 {
     uint32_t step = 1;
     for (uint32_t left = pawl_pauses(SPIN); left > 0; left -= step) {
         step = step < left ? step : left;
         for (uint32_t i = 0; i < step; i++)
             pawl_pause();
-        if (value_of(w) == FREE && take(w))
+        if (value_of(w) == (FREE | counted) && take(w, counted))
             return true;
         if (step < STEP_MOST)
             step *= 2;
@@ -56,23 +60,83 @@ static bool spin(word *w)
     return false;
 }
 
-static void sleep_for(word *w)
+static void sleep_for(word *w, uint32_t counted)
 {
     pawl_waiter me = PAWL_WAITER;
     pawl_word *where = (pawl_word *)w; /* an address, not read */
-    while (!take(w))
+    while (!take(w, counted))
         pawl_park(&me, where, PAWL_ANY);
     pawl_wait_end(&me, where);
 }
 
-static int lock_slowly(pthread_spinlock_t *s)
+static void wait_for(word *w, uint32_t counted)
+{
+    era_now();
+    if (!spin(w, counted))
+        sleep_for(w, counted);
+}
+
+static bool is_ours(word *w)
+{
+    return value_of(w) >> 30 == 1;
+}
+
+static uint64_t nanoseconds(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+static void lock_counted(word *w, const void *site)
+{
+    uint64_t waited = 0;
+    if (!take(w, COUNTED)) {
+        uint64_t start = nanoseconds();
+        wait_for(w, COUNTED);
+        waited = nanoseconds() - start + 1;
+    }
+    stats_acquired(w, site, waited);
+}
+
+__attribute__((noinline)) static int lock_slowly(pthread_spinlock_t *s, const void *site)
 {
     word *w = word_in(s);
-    if (value_of(w) >> 30 != 1)
+    if (!is_ours(w))
         return glibc()->spin_lock(s);
-    era_now();
-    if (!spin(w))
-        sleep_for(w);
+    if (value_of(w) & COUNTED)
+        lock_counted(w, site);
+    else
+        wait_for(w, 0);
+    return 0;
+}
+
+__attribute__((noinline)) static int trylock_slowly(pthread_spinlock_t *s, const void *site)
+{
+    word *w = word_in(s);
+    if (!is_ours(w))
+        return glibc()->spin_trylock(s);
+    if (!(value_of(w) & COUNTED) || !take(w, COUNTED))
+        return EBUSY;
+    stats_acquired(w, site, 0);
+    return 0;
+}
+
+static inline void release(word *w, uint32_t counted)
+{
+    atomic_store_explicit(w, FREE | counted, memory_order_release); /* A: publishes the critical section */
+    pawl_wake((pawl_word *)w, 0);
+}
+
+__attribute__((noinline)) static int unlock_slowly(pthread_spinlock_t *s)
+{
+    word *w = word_in(s);
+    if (!is_ours(w))
+        return glibc()->spin_unlock(s);
+    uint32_t counted = value_of(w) & COUNTED;
+    if (counted != 0)
+        stats_released(w);
+    release(w, counted);
     return 0;
 }
 
@@ -80,33 +144,30 @@ EXPORT int pthread_spin_init(pthread_spinlock_t *s, int shared)
 {
     if (shared == PTHREAD_PROCESS_SHARED)
         return glibc()->spin_init(s, shared);
-    atomic_store_explicit(word_in(s), FREE, memory_order_relaxed);
+    atomic_store_explicit(word_in(s), FREE | (stats_on ? COUNTED : 0), memory_order_relaxed);
     return 0;
 }
 
 EXPORT int pthread_spin_destroy(pthread_spinlock_t *s)
 {
-    return value_of(word_in(s)) >> 30 != 1 ? glibc()->spin_destroy(s) : 0;
+    return is_ours(word_in(s)) ? 0 : glibc()->spin_destroy(s);
 }
 
 EXPORT int pthread_spin_lock(pthread_spinlock_t *s)
 {
-    return PAWL_LIKELY(take(word_in(s))) ? 0 : lock_slowly(s);
+    return PAWL_LIKELY(take(word_in(s), 0)) ? 0 : lock_slowly(s, SITE);
 }
 
 EXPORT int pthread_spin_trylock(pthread_spinlock_t *s)
 {
-    if (PAWL_LIKELY(take(word_in(s))))
-        return 0;
-    return value_of(word_in(s)) >> 30 != 1 ? glibc()->spin_trylock(s) : EBUSY;
+    return PAWL_LIKELY(take(word_in(s), 0)) ? 0 : trylock_slowly(s, SITE);
 }
 
 EXPORT int pthread_spin_unlock(pthread_spinlock_t *s)
 {
     word *w = word_in(s);
-    if (PAWL_UNLIKELY(value_of(w) >> 30 != 1))
-        return glibc()->spin_unlock(s);
-    atomic_store_explicit(w, FREE, memory_order_release); /* A: publishes the critical section */
-    pawl_wake((pawl_word *)w, 0);
+    if (PAWL_UNLIKELY(value_of(w) != HELD))
+        return unlock_slowly(s);
+    release(w, 0);
     return 0;
 }

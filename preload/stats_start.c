@@ -1,7 +1,7 @@
 /* stats_start.c - decides at the start of the program whether to collect, and writes the report at its end
  *
- * PAWL_STATS        the file for the JSON; the table goes to the same name with .txt
- * PAWL_STATS_MAIN   the process that gets exactly these names; all others append their process id. Set by `pawl run`
+ * PAWL_STATS        the file for the JSON; the table goes to the same name with .txt. Processes that this one starts
+ *                   append their process id
  * PAWL_STATS_TABLE  "-": the table goes to standard error. Set by `pawl run --stats`
  *
  * Nothing is written by a process that ends through _exit(), exec or a signal.
@@ -11,19 +11,19 @@
 #include "stats_table.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 static struct {
     char path[PATH_MAX];
-    pid_t started, main; /* main: 0 if nobody said */
-    struct timespec when;
+    pid_t started;
+    bool descendant;
     bool to_stderr;
     struct stat error_output; /* what descriptor 2 was */
 } request;
@@ -55,14 +55,26 @@ static bool make_absolute(const char *path)
     return true;
 }
 
-/* Whether another process of this run has written the file already. */
-static bool taken(void)
+/* Whether our parent was started with the same request: then the file is for an ancestor. */
+static bool inherited(const char *path)
 {
-    struct stat there;
-    if (stat(request.path, &there) != 0 || !S_ISREG(there.st_mode))
+    char name[32], wanted[PATH_MAX + 16], text[1024];
+    snprintf(name, sizeof name, "/proc/%d/environ", (int)getppid());
+    int fd = open(name, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
         return false;
-    return there.st_mtim.tv_sec > request.when.tv_sec ||
-           (there.st_mtim.tv_sec == request.when.tv_sec && there.st_mtim.tv_nsec >= request.when.tv_nsec);
+    size_t length = (size_t)snprintf(wanted, sizeof wanted, "PAWL_STATS=%s", path) + 1, matched = 0;
+    bool same = true; /* so far in this string of the environment */
+    ssize_t n;
+    while (matched < length && (n = read(fd, text, sizeof text)) > 0) {
+        for (ssize_t i = 0; i < n && matched < length; i++) {
+            same = same && text[i] == wanted[matched];
+            matched = same ? matched + 1 : 0;
+            same = same || text[i] == '\0';
+        }
+    }
+    close(fd);
+    return matched == length;
 }
 
 static void write_report(void)
@@ -72,38 +84,44 @@ static void write_report(void)
         return;
     int before = errno;
     pid_t self = getpid();
-    bool ours = self == (request.main != 0 ? request.main : request.started);
-    if (!ours || (request.main == 0 && taken()))
+    bool main = self == request.started && !request.descendant;
+    if (!main)
         snprintf(request.path + strlen(request.path), sizeof ".4194304", ".%d", (int)self);
     struct stat now;
     bool error_output = fstat(STDERR_FILENO, &now) == 0 && now.st_dev == request.error_output.st_dev &&
                         now.st_ino == request.error_output.st_ino;
-    stats_report(request.path, request.to_stderr, error_output, ours);
+    stats_report(request.path, request.to_stderr, error_output, main);
     errno = before;
 }
 
-__attribute__((constructor)) static void start(void)
+static void begin(void)
 {
     const char *path = variable("PAWL_STATS");
     if (path == NULL || path[0] == '\0' || !make_absolute(path))
         return;
-    const char *main_process = variable("PAWL_STATS_MAIN"), *table = variable("PAWL_STATS_TABLE");
-    request.main = main_process != NULL ? (pid_t)strtol(main_process, NULL, 10) : 0;
+    const char *table = variable("PAWL_STATS_TABLE");
     request.to_stderr = table != NULL && strcmp(table, "-") == 0;
     request.started = getpid();
-    /* The clock of file times. */
-    clock_gettime(CLOCK_REALTIME_COARSE, &request.when);
+    request.descendant = inherited(path);
     if (fstat(STDERR_FILENO, &request.error_output) != 0)
         request.error_output.st_ino = 0;
     void *table_memory = mmap(NULL, sizeof(stats_table), PROT_READ | PROT_WRITE,
                               MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (table_memory == MAP_FAILED)
         return;
-    madvise(table_memory, sizeof(stats_table), MADV_WIPEONFORK);
+    madvise(table_memory, sizeof(stats_table),
+            MADV_WIPEONFORK); /* a child begins at zero, whoever forks it */
     stats_rows = table_memory;
     stats_on = true;
     stats_begin();
     at_quick_exit(write_report);
+}
+
+__attribute__((constructor)) static void start(void)
+{
+    int before = errno; /* a program may count on the zero it begins with */
+    begin();
+    errno = before;
 }
 
 __attribute__((destructor)) static void finish(void)

@@ -69,9 +69,9 @@ static void table_lock(stats_file *f, const stats_row *row)
 void stats_write_text(stats_file *f, const stats_summary *s)
 {
     uint64_t contended = stats_get(&s->all.wait.count), all = stats_get(&s->all.acquisitions);
-    stats_file_print(f, "pawl: %s (%d) under %s: %ju acquisitions of %ju locks, %.2f%% contended\n",
+    stats_file_print(f, "pawl: %s (%d) under %s: %ju acquisitions of %ju lock%s, %.2f%% contended\n",
                      program_invocation_short_name, (int)getpid(), stats_lock_name(), (uintmax_t)all,
-                     (uintmax_t)s->locks, 100 * stats_share(contended, all));
+                     (uintmax_t)s->locks, s->locks == 1 ? "" : "s", 100 * stats_share(contended, all));
     uint64_t beyond = stats_get(&stats_rows->beyond.acquisitions);
     if (beyond > 0)
         stats_file_print(

@@ -6,8 +6,8 @@
 set -eu
 cd "$(dirname "$0")/.."
 
-sections=(native headers debug cli report count lab mutants check clang tsan asan aarch64 riscv64)
-soak_sections=(native tsan asan deep_check mutate)
+sections=(native headers debug cli apps report count lab mutants check clang tsan asan aarch64 riscv64)
+soak_sections=(native apps tsan asan deep_check mutate)
 scale=1 # of the tests; every section takes a fraction of it
 
 # configure DIRECTORY OPTION... - a fresh configuration, or the same again
@@ -58,6 +58,13 @@ section_cli() {
     configure build-check -Dtests=true
     ninja -C build-check
     tests/cli/run.sh build-check
+}
+
+# Programs that we did not write, natively and with locks under them.
+section_apps() {
+    configure build-check -Dtests=true
+    ninja -C build-check
+    python3 -B tests/apps/run.py build-check --scale "$scale"
 }
 
 # pawl report and pawl compare, the page in a browser, too.

@@ -1,0 +1,212 @@
+/* known.c - a program whose statistics are known: known WHAT [N]
+ *
+ * Its symbols are exported, so that the report can name them.
+ */
+#include <pthread.h>
+#include <semaphore.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+pthread_mutex_t slow = PTHREAD_MUTEX_INITIALIZER, counted = PTHREAD_MUTEX_INITIALIZER;
+pthread_mutex_t recursive = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
+pthread_cond_t condition = PTHREAD_COND_INITIALIZER;
+
+static void use(pthread_mutex_t *m, int times)
+{
+    for (int i = 0; i < times; i++) {
+        pthread_mutex_lock(m);
+        pthread_mutex_unlock(m);
+    }
+}
+
+static void count(int n)
+{
+    use(&counted, n);
+}
+
+/* A recursive mutex entered three times is acquired once. */
+static void recurse(int n)
+{
+    for (int i = 0; i < n; i++) {
+        for (int depth = 0; depth < 3; depth++)
+            pthread_mutex_lock(&recursive);
+        for (int depth = 0; depth < 3; depth++)
+            pthread_mutex_unlock(&recursive);
+    }
+}
+
+static void try_locks(int n)
+{
+    for (int i = 0; i < n; i++) {
+        if (pthread_mutex_trylock(&counted) == 0) {
+            pthread_mutex_trylock(&counted); /* does not get it */
+            pthread_mutex_unlock(&counted);
+        }
+    }
+}
+
+static void spin(int n)
+{
+    pthread_spinlock_t lock;
+    pthread_spin_init(&lock, PTHREAD_PROCESS_PRIVATE);
+    for (int i = 0; i < n; i++) {
+        pthread_spin_lock(&lock);
+        pthread_spin_unlock(&lock);
+    }
+    pthread_spin_destroy(&lock);
+}
+
+/* Each wait lets the mutex go and takes it again. */
+static void wait_in_vain(int n)
+{
+    pthread_mutex_lock(&counted);
+    for (int i = 0; i < n; i++)
+        pthread_cond_timedwait(&condition, &counted, &(struct timespec){0});
+    pthread_mutex_unlock(&counted);
+}
+
+static void reuse(int n)
+{
+    pthread_mutex_t m;
+    for (int i = 0; i < n; i++) {
+        pthread_mutex_init(&m, NULL);
+        use(&m, 2);
+        pthread_mutex_destroy(&m);
+    }
+}
+
+static void many(int n)
+{
+    pthread_mutex_t *m = calloc((size_t)n, sizeof *m);
+    for (int i = 0; i < n; i++)
+        use(&m[i], 1);
+    free(m);
+}
+
+static pid_t waiting_thread;
+static sem_t held;
+
+__attribute__((noinline)) void wait_here(void)
+{
+    pthread_mutex_lock(&slow);
+    __asm__ volatile("" ::: "memory"); /* no tail call: the call site is here */
+    pthread_mutex_unlock(&slow);
+}
+
+static void *waiter(void *argument)
+{
+    sem_wait(&held);
+    __atomic_store_n(&waiting_thread, (pid_t)syscall(SYS_gettid), __ATOMIC_RELEASE);
+    wait_here();
+    return argument;
+}
+
+static bool asleep(pid_t thread)
+{
+    char path[64], state = '?';
+    snprintf(path, sizeof path, "/proc/self/task/%d/stat", (int)thread);
+    FILE *f = fopen(path, "r");
+    if (f == NULL)
+        return false;
+    if (fscanf(f, "%*d (%*[^)]) %c", &state) != 1)
+        state = '?';
+    fclose(f);
+    return state == 'S';
+}
+
+/* Another thread waits for `slow`, and this one holds it for at least n ms from when that one sleeps. */
+static void wait_long(int n)
+{
+    pthread_t other;
+    sem_init(&held, 0, 0);
+    pthread_create(&other, NULL, waiter, NULL);
+    pthread_mutex_lock(&slow);
+    sem_post(&held);
+    pid_t thread;
+    while ((thread = __atomic_load_n(&waiting_thread, __ATOMIC_ACQUIRE)) == 0 || !asleep(thread))
+        usleep(1000);
+    usleep((useconds_t)n * 1000);
+    pthread_mutex_unlock(&slow);
+    pthread_join(other, NULL);
+}
+
+static void fork_one(int n)
+{
+    count(n);
+    pid_t child = fork();
+    if (child == 0) {
+        count(2 * n);
+        exit(0);
+    }
+    waitpid(child, NULL, 0);
+}
+
+static void fork_idle(int n)
+{
+    count(n);
+    if (fork() == 0)
+        exit(0);
+    wait(NULL);
+}
+
+static void leave_quickly(int n)
+{
+    count(n);
+    quick_exit(0);
+}
+
+static void leave_at_once(int n)
+{
+    count(n);
+    _exit(0);
+}
+
+static void close_errors(int n)
+{
+    count(n);
+    close(STDERR_FILENO);
+    dup(STDOUT_FILENO); /* is descriptor 2 now */
+}
+
+static void change_folder(int n)
+{
+    count(n);
+    if (chdir("/") != 0)
+        exit(1);
+}
+
+static const struct {
+    const char *name;
+    void (*run)(int n);
+} parts[] = {{"count", count},
+             {"recurse", recurse},
+             {"trylock", try_locks},
+             {"spin", spin},
+             {"wait-in-vain", wait_in_vain},
+             {"reuse", reuse},
+             {"many", many},
+             {"wait-long", wait_long},
+             {"fork", fork_one},
+             {"fork-idle", fork_idle},
+             {"quick_exit", leave_quickly},
+             {"_exit", leave_at_once},
+             {"close-errors", close_errors},
+             {"change-folder", change_folder}};
+
+int main(int argc, char **argv)
+{
+    for (size_t i = 0; argc == 3 && i < sizeof parts / sizeof parts[0]; i++) {
+        if (strcmp(argv[1], parts[i].name) == 0) {
+            parts[i].run(atoi(argv[2]));
+            return 0;
+        }
+    }
+    fprintf(stderr, "usage: known WHAT N\n");
+    return 2;
+}
