@@ -135,7 +135,7 @@ function datasetLook(lock) {
 function draw(canvas, chart) {
   return new Chart(canvas, {
     type: "line",
-    data: { datasets: datasetsOf(chart) },
+    data: { datasets: [] }, /* until restyle() */
     plugins: [whiskers],
     options: {
       animation: false,
