@@ -1,7 +1,7 @@
 /* atomic_struct.c - a program whose threads exchange a structure of 20 bytes atomically
  *
- * No processor can, so the compiler calls libatomic, which takes a pthread mutex from a table: the one that an interposer
- * replaces. From the Hapax paper, figure 1, and the Reciprocating paper, figures 2a and 2b.
+ * No processor can, so the compiler calls libatomic, which takes a pthread mutex from a table: the one that
+ * an interposer replaces. From the Hapax paper, figure 1, and the Reciprocating paper, figures 2a and 2b.
  */
 #include "interposed.h"
 #include "loops.h"

@@ -1,7 +1,8 @@
-/* leveldb.c - a program whose threads read random keys of a LevelDB database, as its db_bench's readrandom does
+/* leveldb.c - a program whose threads read random keys of a LevelDB database, as its db_bench's readrandom
+ * does
  *
- * LevelDB takes one mutex of the whole database twice for every read. From all papers but one: the Hapax paper's figure 2,
- * the Reciprocating paper's 3, and Hemlock's 8.
+ * LevelDB takes one mutex of the whole database twice for every read. From all papers but one: the Hapax
+ * paper's figure 2, the Reciprocating paper's 3, and Hemlock's 8.
  */
 #include "interposed.h"
 #include "loops.h"

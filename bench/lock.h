@@ -76,9 +76,6 @@ typedef struct bench_lock {
     void (*destroy)(void *lock);
 } bench_lock;
 
-/* The locks of one library, up to a name of NULL. */
-typedef const bench_lock bench_lock_set[];
-
 /* locks_table.c: all of them, Pawl's first. */
 extern const bench_lock *const *bench_locks(size_t *count);
 

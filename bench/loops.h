@@ -21,8 +21,9 @@ typedef void bench_action(void *lock, void *ctx);
 
 #define BENCH_TEMPLATE static inline __attribute__((always_inline)) void
 
-/* One acquisition in so many is timed if they are fast: often enough for a tail, too seldom to slow them down. As soon as
- * they take longer than `slow` on average, every one is timed: reading the clock is then lost in them. */
+/* One acquisition in so many is timed if they are fast: often enough for a tail, too seldom to slow them
+ * down. As soon as they take longer than `slow` on average, every one is timed: reading the clock is then
+ * lost in them. */
 enum { BENCH_TIMED = 64 };
 
 typedef struct bench_watch {
@@ -177,8 +178,8 @@ BENCH_TEMPLATE bench_pairs(void *l, void *c, uint64_t n, bench_action *lock, ben
 #define BENCH_ASSERT _Static_assert
 #endif
 
-/* With all that is called inlined into it, however much that is: left alone, the compiler finds that a file with all locks is
- * large enough, and calls what a program with one lock would have inlined. */
+/* With all that is called inlined into it, however much that is: left alone, the compiler finds that a file
+ * with all locks is large enough, and calls what a program with one lock would have inlined. */
 #define BENCH_FLAT __attribute__((flatten))
 
 /* Function arguments are constants here, so that they are inlined and no call is left but the lock's own. */

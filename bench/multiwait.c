@@ -1,7 +1,7 @@
 /* multiwait.c - Hemlock, section 5.6: one thread takes ten locks in order, the others one of them at random
  *
- * Only the leader's rounds count. A thread that waits for a lock of Hemlock watches a word of the owner, who holds ten of
- * them, so that many threads may watch the same word.
+ * Only the leader's rounds count. A thread that waits for a lock of Hemlock watches a word of the owner, who
+ * holds ten of them, so that many threads may watch the same word.
  */
 #include "workload.h"
 

@@ -1,8 +1,8 @@
 /* ring.c - Hemlock, section 5.5: threads in a ring pass one token, and wait for it in different ways
  *
- * A thread waits until its mailbox is not empty, empties it, and fills its successor's. Waiting by a load takes the line
- * twice: shared to see the token, and exclusive to empty the mailbox. Waiting by an atomic operation takes it exclusively
- * at once.
+ * A thread waits until its mailbox is not empty, empties it, and fills its successor's. Waiting by a load
+ * takes the line twice: shared to see the token, and exclusive to empty the mailbox. Waiting by an atomic
+ * operation takes it exclusively at once.
  */
 #include "loops.h"
 #include "workload.h"

@@ -61,8 +61,8 @@ static double read_counter(int fd)
     return (double)r.value * ((double)r.enabled / (double)r.running);
 }
 
-/* The first line of /proc/stat: user nice system idle iowait irq softirq steal, in clock ticks of all CPUs. Steal is what
- * other virtual machines took; iowait is idle. */
+/* The first line of /proc/stat: user nice system idle iowait irq softirq steal, in clock ticks of all CPUs.
+ * Steal is what other virtual machines took; iowait is idle. */
 static double busy_ns(void)
 {
     double user, nice_, system, idle, iowait, irq, softirq, steal;

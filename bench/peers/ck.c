@@ -1,4 +1,5 @@
-/* ck.c - spinlocks of Concurrency Kit, as its own benchmarks use them: nodes of MCS on the stack, of CLH with the thread */
+/* ck.c - spinlocks of Concurrency Kit, as its own benchmarks use them: nodes of MCS on the stack, of CLH
+ * with the thread */
 #include "bench/loops.h"
 
 #include <ck_spinlock.h>

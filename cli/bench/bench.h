@@ -1,8 +1,8 @@
 /* bench.h - what the workloads of `pawl bench` share
  *
- * A workload is a file in this folder, which says what it measures and with which options, a line in bench.c, and a file
- * in bench/ for the run itself. From there on all are alike: points are measured in turns, each run in a process of its
- * own, and written as a table, JSON or CSV.
+ * A workload is a file in this folder, which says what it measures and with which options, a line in
+ * bench.c, and a file in bench/ for the run itself. From there on all are alike: points are measured in
+ * turns, each run in a process of its own, and written as a table, JSON or CSV.
  */
 #pragma once
 
@@ -107,7 +107,6 @@ point *add_point(study *s, const subject *lock, unsigned threads);
 void plan_locks_and_threads(study *s);
 
 /* options.c */
-typedef struct argp_child option_group;
 size_t option_groups(unsigned takes, struct argp_child *groups);
 void default_options(study *s);
 const char *pin_name(const bench_pin *pin, char *room, size_t size);

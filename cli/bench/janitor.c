@@ -1,4 +1,5 @@
-/* janitor.c - a process that waits for the end of this one and then removes its folder: a signal runs no exit handlers */
+/* janitor.c - a process that waits for the end of this one and then removes its folder: a signal runs no
+ * exit handlers */
 #include "janitor.h"
 
 #include "cli/cli.h"

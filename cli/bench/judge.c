@@ -1,7 +1,7 @@
 /* judge.c - why results may not mean what they seem to
  *
- * Each rule is about a way in which lock benchmarks have misled; the limits are generous, so that what is said deserves to
- * be read.
+ * Each rule is about a way in which lock benchmarks have misled; the limits are generous, so that what is
+ * said deserves to be read.
  */
 #include "bench.h"
 

@@ -1,4 +1,5 @@
-/* instruments.c - what the benchmark computes with: generators that others agree with, and a histogram that keeps its word */
+/* instruments.c - what the benchmark computes with: generators that others agree with, and a histogram that
+ * keeps its word */
 #include "harness.h"
 
 #include "bench/generator.h"
