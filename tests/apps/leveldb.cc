@@ -50,7 +50,7 @@ struct outcome {
     uint64_t good = 0, bad = 0, sum = 0;
 };
 
-void read(leveldb::DB *db, uint64_t seed, int reads, outcome *o)
+void read_keys(leveldb::DB *db, uint64_t seed, int reads, outcome *o)
 {
     std::string text;
     for (int i = 0; i < reads; i++) {
@@ -108,7 +108,7 @@ int main(int argc, char **argv)
     std::vector<std::thread> readers;
     double began = timing_now();
     for (int t = 0; t < threads; t++)
-        readers.emplace_back(read, db.get(), 1 + t, reads, &outcomes[t]);
+        readers.emplace_back(read_keys, db.get(), 1 + t, reads, &outcomes[t]);
     for (auto &r : readers)
         r.join();
     timing_report(began, uint64_t(threads) * uint64_t(reads));
