@@ -90,7 +90,8 @@ static bool all_counted(exchange *x, const bench_team *t, unsigned threads)
     uint64_t sum = 0;
     for (unsigned i = 0; i < threads; i++)
         sum += t->workers[i].count;
-    return (uint32_t)atomic_load(&x->global).field[0] == (uint32_t)sum;
+    record last = atomic_load(&x->global);
+    return (uint32_t)last.field[0] == (uint32_t)sum;
 }
 
 static bench_duty duty_of(const bench_request *q, unsigned index)
