@@ -60,6 +60,7 @@ static void know_myself(uint32_t now)
     }
     self.tid = (uint32_t)syscall(SYS_gettid);
     self.era = now;
+    self.ready = self.tid;
 }
 
 uint32_t era_now(void)

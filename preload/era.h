@@ -16,6 +16,8 @@ typedef struct era {
 } era;
 
 typedef struct thread {
+    uint32_t
+        ready; /* its tid, if it may take a fast path: not while it is in one, for a signal handler's sake */
     uint32_t tid; /* 0: not known yet                                        */
     uint32_t era; /* in which that is its tid                                */
     bool forked;  /* it was there before this era began                      */
@@ -33,6 +35,18 @@ union era_pages {
 };
 extern union era_pages era_pages;
 extern __thread thread self __attribute__((tls_model("initial-exec")));
+
+static inline void thread_begin(void)
+{
+    self.ready = 0;
+    atomic_signal_fence(memory_order_seq_cst);
+}
+
+static inline void thread_end(void)
+{
+    atomic_signal_fence(memory_order_seq_cst);
+    self.ready = self.tid;
+}
 
 /* The era, begun if need be; afterwards the caller's `self` is of it. */
 uint32_t era_now(void);

@@ -6,8 +6,8 @@
  */
 #pragma once
 
+#include "era.h"
 #include "fits.h"
-#include "layout.h"
 
 #define JOIN_(a, b, c) a##b##c
 #define JOIN(a, b, c)  JOIN_(a, b, c)
@@ -22,6 +22,7 @@ enum {
     LOCK_IS_OBLIVIOUS = true,
     LOCK_TAKES_FOREIGN = true,
     LOCK_BEARS_ANY_UNLOCK = PRELOAD_SAID(JOIN(BEARS_, PRELOAD_MUTEX, )),
+    LOCK_USES_THREAD = false,
 };
 
 static inline lock *lock_in(body *b)
@@ -29,17 +30,17 @@ static inline lock *lock_in(body *b)
     return (lock *)b;
 }
 
-static inline void take(body *b)
+static inline void raw_take(body *b)
 {
     JOIN(pawl_, PRELOAD_MUTEX, _lock)(lock_in(b));
 }
 
-static inline bool try_take(body *b)
+static inline bool raw_try(body *b)
 {
     return JOIN(pawl_, PRELOAD_MUTEX, _trylock)(lock_in(b));
 }
 
-static inline void release(body *b)
+static inline void raw_release(body *b)
 {
     JOIN(pawl_, PRELOAD_MUTEX, _unlock)(lock_in(b));
 }
@@ -57,7 +58,7 @@ static inline int take_until(body *b, int clock, const struct timespec *deadline
 
 static inline void release_timed(body *b)
 {
-    release(b);
+    raw_release(b);
 }
 
 #else
@@ -69,15 +70,17 @@ typedef JOIN(pawl_, PRELOAD_LOCK, _ctx) lock_ctx;
 #define LOCK_PASTE(name, what) JOIN(LOCK_, name, what)
 enum {
 #define PAWL_LOCK(name, title, source, order, each, total, constant, trylock, destroy, prompt, oblivious,    \
-                  ...)                                                                                       \
-    LOCK_##name##_is_oblivious = PAWL_BOOL(oblivious), LOCK_##name##_has_destroy = PAWL_BOOL(destroy),
+                  thread, held, idle, waiting)                                                               \
+    LOCK_##name##_is_oblivious = PAWL_BOOL(oblivious),                                                       \
+    LOCK_##name##_uses_thread = (thread) + (held) + (idle) > 0,
 #include <pawl/locks.def>
 #undef PAWL_LOCK
     LOCK_IS_OBLIVIOUS = LOCK_PASTE(PRELOAD_LOCK, _is_oblivious),
+    LOCK_USES_THREAD = LOCK_PASTE(PRELOAD_LOCK, _uses_thread),
 };
 
 /* A lock that another thread may unlock as long as the one that locked it does not queue up for it meanwhile; which
- * it does not here: see lock_slowly(). */
+ * it does not here: see obtain() in mutex.c. */
 #define FOREIGN_reciprocating , true
 enum {
     LOCK_TAKES_FOREIGN = LOCK_IS_OBLIVIOUS || PRELOAD_SAID(JOIN(FOREIGN_, PRELOAD_LOCK, )),
@@ -102,7 +105,7 @@ static inline lock_ctx *ctx_in(body *b)
     return (lock_ctx *)((char *)b + CTX_AT);
 }
 
-static inline void take(body *b)
+static inline void raw_take(body *b)
 {
     lock_ctx c;
     JOIN(pawl_, PRELOAD_LOCK, _lock)(lock_in(b), &c);
@@ -110,7 +113,7 @@ static inline void take(body *b)
         *ctx_in(b) = c;
 }
 
-static inline bool try_take(body *b)
+static inline bool raw_try(body *b)
 {
     lock_ctx c;
     if (!JOIN(pawl_, PRELOAD_LOCK, _trylock)(lock_in(b), &c))
@@ -120,7 +123,7 @@ static inline bool try_take(body *b)
     return true;
 }
 
-static inline void release(body *b)
+static inline void raw_release(body *b)
 {
     lock_ctx c = *ctx_in(b);
     JOIN(pawl_, PRELOAD_LOCK, _unlock)(lock_in(b), &c);
@@ -140,9 +143,49 @@ static inline void retire(body *b)
     JOIN(retire_, PRELOAD_LOCK, )(lock_in(b));
 }
 
+/* timed.c */
 int take_until(body *b, int clock, const struct timespec *deadline);
 
 /* By the owner, if META_TIMED is set. */
 void release_timed(body *b);
 
 #endif
+
+/* ---- and a signal handler that locks, too
+ *
+ * Most locks keep something with the thread, and a handler that interrupts it in the middle of an operation would find
+ * it half done. So a thread is not `ready` while it is there, and a handler that finds it so goes the long way: see
+ * nested.c.
+ */
+static inline void take(body *b)
+{
+    if (LOCK_USES_THREAD)
+        thread_begin();
+    raw_take(b);
+    if (LOCK_USES_THREAD)
+        thread_end();
+}
+
+static inline bool try_take(body *b)
+{
+    if (LOCK_USES_THREAD)
+        thread_begin();
+    bool taken = raw_try(b);
+    if (LOCK_USES_THREAD)
+        thread_end();
+    return taken;
+}
+
+static inline void release(body *b)
+{
+    if (LOCK_USES_THREAD)
+        thread_begin();
+    raw_release(b);
+    if (LOCK_USES_THREAD)
+        thread_end();
+}
+
+/* The same by a thread that may be in the middle of one of them. */
+void take_anyhow(body *b);
+bool try_anyhow(body *b);
+void release_anyhow(body *b);

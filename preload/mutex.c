@@ -45,7 +45,7 @@ static int obtain(body *b, const demand *d)
     struct timespec nap = {0, 1000000};
     while (!LOCK_IS_OBLIVIOUS && is_mine(b))
         nanosleep(&nap, NULL);
-    take(b);
+    take_anyhow(b);
     return 0;
 }
 
@@ -53,7 +53,7 @@ static int acquire_untold(body *b, const demand *d)
 {
     uint64_t waited = 0;
     if (!d->waits || d->deadline != NULL || stats_on) {
-        if (!try_take(b)) {
+        if (!try_anyhow(b)) {
             if (!d->waits)
                 return EBUSY;
             uint64_t start = stats_on ? nanoseconds() : 0;
@@ -127,7 +127,7 @@ static void let_go(body *b)
     if (PAWL_UNLIKELY(meta_of(b) & META_TIMED))
         release_timed(b);
     else
-        release(b);
+        release_anyhow(b);
     if (pawl_debug_on)
         pawl_debug_unlocked(b);
 }

@@ -17,15 +17,22 @@
 /* A thread that holds the mutex and wants it again takes the slow path if its lock could not bear it. */
 static inline bool locks_at_once(const body *b)
 {
-    return is_plain(b) && PAWL_LIKELY(self.tid != 0) &&
+    return is_plain(b) && PAWL_LIKELY(self.ready != 0) &&
            (LOCK_IS_OBLIVIOUS || PAWL_LIKELY(owner_of(b) != self.tid));
+}
+
+/* A signal handler may be here while the thread is in a lock. */
+static inline bool is_ready(void)
+{
+    return !LOCK_USES_THREAD || PAWL_LIKELY(self.ready != 0);
 }
 
 /* glibc does not mind an unlock too many, or by another thread; most locks do. */
 static inline bool unlocks_at_once(const body *b)
 {
-    return is_plain(b) && (LOCK_BEARS_ANY_UNLOCK ||
-                           PAWL_LIKELY(LOCK_TAKES_FOREIGN ? owner_of(b) != 0 : owner_of(b) == self.tid));
+    return is_plain(b) && is_ready() &&
+           (LOCK_BEARS_ANY_UNLOCK ||
+            PAWL_LIKELY(LOCK_TAKES_FOREIGN ? owner_of(b) != 0 : owner_of(b) == self.tid));
 }
 
 /* ---- out of line */

@@ -37,7 +37,7 @@ static void make_new(body *b, uint32_t meta, bool mine)
     memset(b->second, 0, sizeof b->second);
     memset(b->third, 0, sizeof b->third);
     if (mine)
-        try_take(b);
+        try_anyhow(b);
     set_owner(b, mine ? self.tid : 0);
     atomic_store_explicit(&b->meta, meta, memory_order_release);
 }

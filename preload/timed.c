@@ -49,7 +49,7 @@ void release_timed(body *b)
         done = hand_over(k, b, first);
     pawl_bucket_unlock(k);
     if (!done)
-        release(b);
+        release_anyhow(b);
     if (first != NULL)
         pawl_futex_wake(&first->state);
 }
@@ -98,7 +98,7 @@ static bool got_it(body *b, pawl_sleeper *w)
                                             memory_order_relaxed);
     if (is_owner(w))
         return true;
-    if (!try_take(b))
+    if (!try_anyhow(b))
         return false;
     leave(b, w); /* nobody can have handed it over meanwhile */
     return true;

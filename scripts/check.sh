@@ -6,7 +6,7 @@
 set -eu
 cd "$(dirname "$0")/.."
 
-sections=(native headers debug cli apps report count lab mutants check clang tsan asan aarch64 riscv64)
+sections=(native headers debug cli preload apps report count lab mutants check clang tsan asan aarch64 riscv64)
 soak_sections=(native apps tsan asan deep_check mutate)
 scale=1 # of the tests; every section takes a fraction of it
 
@@ -70,6 +70,13 @@ section_apps() {
 # pawl report and pawl compare, the page in a browser, too.
 section_report() {
     tests/report/run.sh build-check
+}
+
+# What a program may expect of pthread mutexes, of every lock that can stand in for one.
+section_preload() {
+    configure build-check -Dtests=true
+    ninja -C build-check
+    tests/preload/run.sh build-check
 }
 
 section_count() {

@@ -3,6 +3,7 @@
 #include <pawl/wait.h>
 #include "fatal.h"
 #include "fork.h"
+#include "signals.h"
 
 #include <sys/mman.h>
 
@@ -18,6 +19,7 @@ static struct {
 
 static void pool_lock(void)
 {
+    pawl_signals_block();
     while (!pawl_cas_acquire(&pool.lock, 0, 1))
         pawl_wait_until_eq_relaxed(&pool.lock, 0);
 }
@@ -25,6 +27,7 @@ static void pool_lock(void)
 static void pool_unlock(void)
 {
     pawl_post(&pool.lock, 0);
+    pawl_signals_restore();
 }
 
 static void pool_push(pawl_node *n)

@@ -1,0 +1,19 @@
+/* signals.h - no signal handler while a lock of the library's own is held
+ *
+ * A handler that locks is the program's risk, except inside libpawl-<lock>.so: there it must not deadlock on a table
+ * that the program does not know of. Elsewhere these do nothing. They do not nest.
+ */
+#pragma once
+
+#ifdef PAWL_IN_PTHREAD_MUTEX
+void pawl_signals_block(void);
+void pawl_signals_restore(void);
+#else
+static inline void pawl_signals_block(void)
+{
+}
+
+static inline void pawl_signals_restore(void)
+{
+}
+#endif
