@@ -4,6 +4,7 @@
 
 #include <aio.h>
 #include <dlfcn.h>
+#include <link.h>
 #include <semaphore.h>
 #include <signal.h>
 #include <stdio.h>
@@ -73,29 +74,47 @@ static void nothing_else_is_exported(void)
     CHECK(dlsym(RTLD_DEFAULT, "stats_on") == NULL);
 }
 
+static int look_at_tls(struct dl_phdr_info *info, size_t size, void *found)
+{
+    (void)size;
+    if (strstr(info->dlpi_name, "libpawl-") == NULL)
+        return 0;
+    for (int i = 0; i < info->dlpi_phnum; i++)
+        if (info->dlpi_phdr[i].p_type == PT_TLS)
+            *(size_t *)found = info->dlpi_phdr[i].p_memsz;
+    return 1;
+}
+
+static void it_takes_512_bytes_of_each_thread(void)
+{
+    size_t bytes = 0;
+    dl_iterate_phdr(look_at_tls, &bytes);
+    CHECK(bytes > 0 && bytes <= 512);
+}
+
 #ifdef __x86_64__
 
 /* What old and new binaries ask for, bound when the program was linked: X(name, version, the same as a word). */
 #define VERSIONS(X)                                                                                          \
     X(pthread_mutex_init, 2.2.5, 2_2_5)                                                                      \
     X(pthread_mutex_destroy, 2.2.5, 2_2_5)                                                                   \
-    X(pthread_mutex_lock, 2.2.5, 2_2_5) X(pthread_mutex_unlock, 2.2.5, 2_2_5)                                \
-        X(pthread_mutex_trylock, 2.2.5, 2_2_5) X(pthread_mutex_trylock, 2.34, 2_34)                          \
-            X(pthread_mutex_timedlock, 2.2.5, 2_2_5) X(pthread_mutex_timedlock, 2.34, 2_34)                  \
-                X(pthread_mutex_clocklock, 2.30, 2_30) X(pthread_mutex_clocklock, 2.34, 2_34) X(             \
-                    pthread_cond_init, 2.2.5, 2_2_5) X(pthread_cond_init, 2.3.2, 2_3_2)                      \
-                    X(pthread_cond_wait, 2.2.5, 2_2_5) X(pthread_cond_wait, 2.3.2, 2_3_2) X(                 \
-                        pthread_cond_timedwait, 2.2.5, 2_2_5) X(pthread_cond_timedwait, 2.3.2, 2_3_2)        \
-                        X(pthread_cond_signal, 2.2.5, 2_2_5) X(pthread_cond_signal, 2.3.2, 2_3_2) X(         \
-                            pthread_cond_broadcast, 2.2.5, 2_2_5) X(pthread_cond_broadcast, 2.3.2, 2_3_2)    \
-                            X(pthread_cond_destroy, 2.2.5, 2_2_5) X(pthread_cond_destroy, 2.3.2, 2_3_2)      \
-                                X(pthread_cond_clockwait, 2.30, 2_30) X(pthread_cond_clockwait, 2.34, 2_34)  \
-                                    X(pthread_spin_lock, 2.2.5, 2_2_5) X(pthread_spin_lock, 2.34, 2_34)      \
-                                        X(pthread_spin_unlock, 2.2.5, 2_2_5)                                 \
-                                            X(pthread_spin_unlock, 2.34, 2_34) X(mtx_lock, 2.28, 2_28)       \
-                                                X(mtx_lock, 2.34, 2_34) X(cnd_wait, 2.28, 2_28)              \
-                                                    X(cnd_wait, 2.34, 2_34) X(__pthread_mutex_lock, 2.2.5,   \
-                                                                              2_2_5)                         \
+    X(pthread_mutex_lock, 2.2.5, 2_2_5)                                                                      \
+    X(pthread_mutex_unlock, 2.2.5, 2_2_5) X(pthread_mutex_trylock, 2.2.5, 2_2_5)                             \
+        X(pthread_mutex_trylock, 2.34, 2_34) X(pthread_mutex_timedlock, 2.2.5, 2_2_5)                        \
+            X(pthread_mutex_timedlock, 2.34, 2_34) X(pthread_mutex_clocklock, 2.30, 2_30)                    \
+                X(pthread_mutex_clocklock, 2.34, 2_34) X(pthread_cond_init, 2.2.5, 2_2_5)                    \
+                    X(pthread_cond_init, 2.3.2, 2_3_2) X(pthread_cond_wait, 2.2.5, 2_2_5) X(                 \
+                        pthread_cond_wait, 2.3.2, 2_3_2) X(pthread_cond_timedwait, 2.2.5, 2_2_5)             \
+                        X(pthread_cond_timedwait, 2.3.2, 2_3_2) X(pthread_cond_signal, 2.2.5, 2_2_5) X(      \
+                            pthread_cond_signal, 2.3.2, 2_3_2) X(pthread_cond_broadcast, 2.2.5, 2_2_5)       \
+                            X(pthread_cond_broadcast, 2.3.2, 2_3_2) X(pthread_cond_destroy, 2.2.5, 2_2_5) X( \
+                                pthread_cond_destroy, 2.3.2, 2_3_2) X(pthread_cond_clockwait, 2.30, 2_30)    \
+                                X(pthread_cond_clockwait, 2.34, 2_34) X(pthread_spin_lock, 2.2.5, 2_2_5)     \
+                                    X(pthread_spin_lock, 2.34, 2_34) X(pthread_spin_unlock, 2.2.5, 2_2_5)    \
+                                        X(pthread_spin_unlock, 2.34, 2_34) X(mtx_lock, 2.28, 2_28)           \
+                                            X(mtx_lock, 2.34, 2_34) X(cnd_wait, 2.28, 2_28)                  \
+                                                X(cnd_wait, 2.34, 2_34)                                      \
+                                                    X(__pthread_mutex_lock, 2.2.5, 2_2_5)                    \
                                                         X(__pthread_mutex_unlock, 2.2.5, 2_2_5)              \
                                                             X(__pthread_mutex_trylock, 2.2.5, 2_2_5)         \
                                                                 X(__pthread_mutex_init, 2.2.5, 2_2_5)        \
@@ -333,6 +352,7 @@ static void destructors_of_a_thread_may_lock(void)
 
 const test_case binding_cases[] = {BEYOND(every_function_is_the_librarys),
                                    BEYOND(nothing_else_is_exported),
+                                   BEYOND(it_takes_512_bytes_of_each_thread),
                                    BEYOND(every_version_reaches_us),
                                    CASE(old_and_new_references_meet_in_one_lock),
                                    {.name = "it_works_before_its_constructor",
