@@ -83,11 +83,34 @@ static pid_t thread_id(void)
     return (pid_t)syscall(SYS_gettid);
 }
 
+/* Fork handlers that were registered earlier run in between, and may lock: they do it unseen, both ways. Whoever
+ * forks in here (a handler of SIGABRT, after a report) has the guard already. */
+static __thread bool forks_inside __attribute__((tls_model("initial-exec")));
+
+static void before_fork(void)
+{
+    forks_inside = busy;
+    if (forks_inside)
+        return;
+    busy = true;
+    lock_guard();
+}
+
+static void after_fork(void)
+{
+    if (forks_inside)
+        return;
+    unlock_guard();
+    busy = false;
+}
+
+/* If another thread had the guard, it is not there to let go of it. */
 static void after_fork_in_child(void)
 {
     if (self != NULL)
         self->id = thread_id();
-    unlock_guard();
+    atomic_store_explicit(&guard, FREE, memory_order_relaxed);
+    after_fork();
 }
 
 static void leave(void)
@@ -105,7 +128,7 @@ static void prepare(void)
     if (atomic_exchange_explicit(&prepared, true, memory_order_relaxed))
         return;
     pawl_debug_stack_prepare();
-    pthread_atfork(lock_guard, unlock_guard, after_fork_in_child);
+    pthread_atfork(before_fork, after_fork, after_fork_in_child);
 }
 
 /* Null if there is nothing to be done; else leave() must follow. */

@@ -3,6 +3,7 @@
 #include "cases.h"
 
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/wait.h>
@@ -336,6 +337,49 @@ static void forks(void)
     pthread_join(thread, NULL);
 }
 
+static void hold_m(void)
+{
+    pawl_mutex_lock(&m);
+}
+
+static void drop_m(void)
+{
+    pawl_mutex_unlock(&m);
+}
+
+/* The handlers come before the first lock, and so before those of the debug mode. */
+static void forks_with_handlers(void)
+{
+    int status;
+    if (pthread_atfork(hold_m, drop_m, drop_m) != 0)
+        abort();
+    takes_a_then_b();
+    pid_t child = fork();
+    takes_a_then_b();
+    hold_m();
+    drop_m();
+    if (child == 0)
+        _exit(0);
+    if (waitpid(child, &status, 0) != child || status != 0)
+        abort();
+}
+
+static void fork_and_exit(int unused)
+{
+    (void)unused;
+    pid_t child = fork();
+    if (child == 0)
+        _exit(0);
+    _exit(waitpid(child, NULL, 0) == child ? 0 : 1);
+}
+
+/* As those do that save what is known of a crash. */
+static void abort_forks(void)
+{
+    signal(SIGABRT, fork_and_exit);
+    drop_m();
+}
+
 /* ---- through the library, as other languages do */
 
 NAMED void calls_a_then_b(void)
@@ -402,6 +446,8 @@ static const struct {
     {"conditions", conditions},
     {"backwards", waits_with_both},
     {"forks", forks},
+    {"forks_with_handlers", forks_with_handlers},
+    {"abort_forks", abort_forks},
     {"calls", calls},
     {"call_waits", call_waits},
     {"mixed", mixed},

@@ -165,6 +165,21 @@ static void forks(const lock_info *unused)
     is_silent("forks", "mutex", NULL);
 }
 
+static void forks_with_handlers(const lock_info *unused)
+{
+    (void)unused;
+    is_silent("forks_with_handlers", "mutex", NULL);
+    is_silent("forks_with_handlers", "mutex", "1");
+}
+
+static void abort_forks(const lock_info *unused)
+{
+    (void)unused;
+    outcome o = run("abort_forks", "mutex", NULL);
+    CHECK(WIFEXITED(o.status) && WEXITSTATUS(o.status) == 0, "status %#x\n%s", o.status, o.text);
+    CHECK(times(o.text, "pawl: unlock of a lock that is not held") == 1, "not one report\n%s", o.text);
+}
+
 static void calls(const lock_info *unused)
 {
     (void)unused;
@@ -194,6 +209,8 @@ static const promise promises[] = {
     {.name = "waits_on_a_condition_release", .check = waits, .subject = "debug"},
     {.name = "a_wait_that_holds_another_lock_is_reported", .check = waits_backwards, .subject = "debug"},
     {.name = "children_of_fork_go_on", .check = forks, .subject = "debug"},
+    {.name = "fork_handlers_may_lock", .check = forks_with_handlers, .subject = "debug"},
+    {.name = "who_handles_the_abort_may_fork", .check = abort_forks, .subject = "debug"},
     {.name = "calls_are_watched_at_run_time", .check = calls, .subject = "debug"},
     {.name = "locks_taken_by_other_code_are_no_error", .check = exempts_mixed, .subject = "debug"},
 };
