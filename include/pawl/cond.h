@@ -93,6 +93,8 @@ static inline void pawl_cond_broadcast(pawl_cond *c)
 #define pawl_cond_timedwait      pawl_cond_watched_timedwait
 #define pawl_cond_wait_fair      pawl_cond_watched_wait_fair
 #define pawl_cond_clockwait_fair pawl_cond_watched_clockwait_fair
+#define pawl_cond_wait_any       pawl_cond_watched_wait_any
+#define pawl_cond_clockwait_any  pawl_cond_watched_clockwait_any
 #define pawl_cond_enter          pawl_cond_watched_enter
 #define pawl_cond_sleep          pawl_cond_watched_sleep
 #define pawl_cond_leave          pawl_cond_watched_leave

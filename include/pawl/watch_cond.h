@@ -78,6 +78,27 @@ PAWL_WATCHER void pawl_cond_watched_leave(pawl_sleeper *w)
     PAWL_TELL(pawl_debug_loud());
 }
 
+PAWL_WATCHER int pawl_cond_watched_clockwait_any(pawl_cond *c, pawl_cond_call *lock, pawl_cond_call *unlock,
+                                                 void *l, void *ctx, int clock,
+                                                 const struct timespec *deadline)
+{
+    pawl_sleeper w;
+    int result = pawl_cond_watched_enter(c, &w, clock, deadline);
+    if (result != 0)
+        return result;
+    unlock(l, ctx);
+    result = pawl_cond_watched_sleep(c, &w, clock, deadline);
+    lock(l, ctx);
+    pawl_cond_watched_leave(&w);
+    return result;
+}
+
+PAWL_WATCHER void pawl_cond_watched_wait_any(pawl_cond *c, pawl_cond_call *lock, pawl_cond_call *unlock,
+                                             void *l, void *ctx)
+{
+    pawl_cond_watched_clockwait_any(c, lock, unlock, l, ctx, 0, NULL);
+}
+
 PAWL_WATCHER void pawl_cond_watched_signal(pawl_cond *c)
 {
     pawl_watch_sending(c);

@@ -144,6 +144,18 @@ static __thread pawl_mcs_ctx mine;
 PASSES(any, pawl_mcs_lock(&mcs, &mine), pawl_mcs_unlock(&mcs, &mine),
        PAWL_COND_WAIT(condition, mcs, &mcs, &mine))
 
+static void lock_mcs(void *l, void *c)
+{
+    pawl_mcs_lock(l, c);
+}
+
+static void unlock_mcs(void *l, void *c)
+{
+    pawl_mcs_unlock(l, c);
+}
+PASSES(called, lock_mcs(&mcs, &mine), unlock_mcs(&mcs, &mine),
+       pawl_cond_wait_any(condition, lock_mcs, unlock_mcs, &mcs, &mine))
+
 static void *posts(void *unused)
 {
     item = 7;
@@ -170,6 +182,7 @@ static bool all_correct(void)
     mutex_passes();
     fair_passes();
     any_passes();
+    called_passes();
     return semaphore_passes() && right;
 }
 
