@@ -1,9 +1,11 @@
 /* debug_graph.c - see debug_graph.h */
 #include "debug_graph.h"
 
-#define BUCKETS (1 << 14)
+#define BUCKETS      (1 << 14)
+#define EDGE_BUCKETS (1 << 16)
 
 static debug_lock *locks[BUCKETS];
+static debug_edge *edges[EDGE_BUCKETS];
 static debug_lock *unused_locks;
 static debug_edge *unused_edges;
 static debug_thread *unused_threads;
@@ -74,26 +76,45 @@ void pawl_debug_lock_disown(debug_lock *l)
 
 /* ---- order */
 
-static void leave_out(debug_edge *e)
+/* By both ends: a lock may come before very many, each of which is taken again and again. */
+static debug_edge **edge_bucket(const debug_lock *from, const debug_lock *to)
 {
-    debug_edge **at = &e->from->out;
-    while (*at != e)
-        at = &(*at)->next_out;
-    *at = e->next_out;
+    uint64_t both = (uint64_t)(uintptr_t)from * 0x9E3779B97F4A7C15u ^ (uint64_t)(uintptr_t)to;
+    return &edges[both * 0x9E3779B97F4A7C15u >> 48];
 }
 
-static void leave_in(debug_edge *e)
+static debug_edge *find_edge(const debug_lock *from, const debug_lock *to)
 {
-    debug_edge **at = &e->to->in;
-    while (*at != e)
-        at = &(*at)->next_in;
-    *at = e->next_in;
+    debug_edge *e = *edge_bucket(from, to);
+    while (e != NULL && (e->from != from || e->to != to))
+        e = e->chain;
+    return e;
+}
+
+static void link_edge(debug_edge *e)
+{
+    debug_edge **bucket = edge_bucket(e->from, e->to);
+    e->chain = *bucket;
+    *bucket = e;
+    if (e->next_out != NULL)
+        e->next_out->at_out = &e->next_out;
+    if (e->next_in != NULL)
+        e->next_in->at_in = &e->next_in;
+    *e->at_out = *e->at_in = e;
 }
 
 static void drop_edge(debug_edge *e)
 {
-    leave_out(e);
-    leave_in(e);
+    debug_edge **at = edge_bucket(e->from, e->to);
+    while (*at != e)
+        at = &(*at)->chain;
+    *at = e->chain;
+    *e->at_out = e->next_out;
+    *e->at_in = e->next_in;
+    if (e->next_out != NULL)
+        e->next_out->at_out = e->at_out;
+    if (e->next_in != NULL)
+        e->next_in->at_in = e->at_in;
     e->next_out = unused_edges;
     unused_edges = e;
 }
@@ -111,9 +132,8 @@ void pawl_debug_lock_forget(debug_lock *l)
 
 bool pawl_debug_order(debug_lock *from, debug_lock *to, pid_t thread, const debug_stack *second)
 {
-    for (const debug_edge *e = from->out; e != NULL; e = e->next_out)
-        if (e->to == to)
-            return false;
+    if (find_edge(from, to) != NULL)
+        return false;
     debug_edge *e = unused_edges;
     if (e != NULL)
         unused_edges = e->next_out;
@@ -125,9 +145,10 @@ bool pawl_debug_order(debug_lock *from, debug_lock *to, pid_t thread, const debu
                       .second = second,
                       .thread = thread,
                       .next_out = from->out,
-                      .next_in = to->in};
-    from->out = e;
-    to->in = e;
+                      .next_in = to->in,
+                      .at_out = &from->out,
+                      .at_in = &to->in};
+    link_edge(e);
     return true;
 }
 

@@ -25,6 +25,9 @@ typedef struct debug_edge {
     pid_t thread;                 /* by which thread                           */
     struct debug_edge *next_out;  /* of those from `from`; or the next unused  */
     struct debug_edge *next_in;   /* of those to `to`                          */
+    struct debug_edge **at_out;   /* what points to it, of those from `from`   */
+    struct debug_edge **at_in;    /* and of those to `to`                      */
+    struct debug_edge *chain;     /* the next with that hash                   */
 } debug_edge;
 
 typedef struct debug_lock {
