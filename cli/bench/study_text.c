@@ -249,6 +249,10 @@ static void print_head(FILE *f, const study *s)
             s->runs, s->runs == 1 ? "" : "s", (double)s->base.duration_ns / 1e9);
     if (s->harness_known)
         fprintf(f, "the loop itself, with one thread and a lock that does nothing: %.1f ns\n", s->harness_ns);
+    if (m->no_counters != NULL)
+        fprintf(f, "no performance counters here: %s\n", m->no_counters);
+    else
+        fprintf(f, "performance counters: --json and --csv have them\n");
     fputc('\n', f);
 }
 

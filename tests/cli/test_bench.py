@@ -145,6 +145,15 @@ def tables_say_what_the_loop_itself_costs():
 
 
 @test
+def counters_are_there_or_it_is_said_why_not():
+    b = bench("--lock", "tts", "--threads", "1")
+    counted = b["points"][0]["runs"][0]["perf"]
+    check((counted is not None) == (b["machine"]["perf"] is True), f"{b['machine']['perf']}: {counted}")
+    text = output(*QUICK, "--lock", "tts", "-t", "1")
+    check(b["machine"]["perf"] is True or f"no performance counters here: {b['machine']['perf']}\n" in text, text)
+
+
+@test
 def csv_has_a_line_for_each_run():
     text = output("bench", "tail", *BRIEF, "--runs", "2", "--lock", "tts,glibc", "--oversubscription", "1,2", "--csv")
     rows = list(csv.DictReader(io.StringIO(text)))
