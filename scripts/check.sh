@@ -69,6 +69,8 @@ section_apps() {
 
 # pawl report and pawl compare, the page in a browser, too.
 section_report() {
+    configure build-check -Dtests=true
+    ninja -C build-check
     tests/report/run.sh build-check
 }
 
