@@ -61,3 +61,12 @@ static inline bool is_plain(const body *b)
     uint64_t head = atomic_load_explicit(&b->head, memory_order_relaxed) & ~(uint64_t)KIND_ELISION;
     return PAWL_LIKELY(head == normal) && PAWL_LIKELY(normal != 0);
 }
+
+/* A recursive one, locked or not, however deep. */
+static inline bool is_plain_recursive(const body *b)
+{
+    uint64_t normal = atomic_load_explicit(&era_pages.era.normal, memory_order_relaxed);
+    uint64_t head = atomic_load_explicit(&b->head, memory_order_relaxed);
+    head &= ~((uint64_t)META_DEPTH << 32 | KIND_ELISION);
+    return head == (normal | KIND_RECURSIVE) && normal != 0;
+}

@@ -47,9 +47,29 @@ static bool is_a_mutex(const body *b)
     return (unsigned)type_of(b) <= KIND_ADAPTIVE;
 }
 
+/* Not the fast path, but a short one: SQLite locks little else. */
+static bool locks_again_or_at_once(const body *b)
+{
+    return is_plain_recursive(b) && self.ready != 0 && (meta_of(b) & META_DEPTH) < META_DEPTH;
+}
+
+static void deepen(body *b)
+{
+    atomic_store_explicit(&b->meta, meta_of(b) + 1, memory_order_relaxed);
+}
+
 __attribute__((noinline)) static int lock_slowly(pthread_mutex_t *m, const void *site)
 {
     body *b = body_of(m);
+    if (locks_again_or_at_once(b)) {
+        if (owner_of(b) == self.tid) {
+            deepen(b);
+        } else {
+            take(b);
+            set_owner(b, self.tid);
+        }
+        return 0;
+    }
     if (is_glibcs(b))
         return glibc()->mutex_lock(m);
     demand d = {.site = site, .waits = true};
@@ -68,6 +88,15 @@ __attribute__((noinline)) static int trylock_slowly(pthread_mutex_t *m, const vo
 __attribute__((noinline)) static int unlock_slowly(pthread_mutex_t *m)
 {
     body *b = body_of(m);
+    if (is_plain_recursive(b) && is_ready() && owner_of(b) == self.tid) {
+        if (meta_of(b) & META_DEPTH) {
+            atomic_store_explicit(&b->meta, meta_of(b) - 1, memory_order_relaxed);
+        } else {
+            set_owner(b, 0);
+            release(b);
+        }
+        return 0;
+    }
     if (is_glibcs(b))
         return glibc()->mutex_unlock(m);
     return is_a_mutex(b) ? mutex_unlock(b) : EINVAL;
