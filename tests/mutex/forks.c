@@ -1,0 +1,131 @@
+/* forks.c - a child of fork() goes on with what threads waited for that it does not have */
+#include "sleepers.h"
+
+#include <pawl/cond.h>
+#include <pawl/ticket.h>
+
+#include <sys/wait.h>
+
+enum { THREADS = 3 };
+
+static pawl_mutex m;
+static pawl_cond condition;
+static bool go;
+
+/* Runs it in a child of its own, while the others wait. If it hangs there, it is ended. */
+static void in_child(void (*body)(void))
+{
+    int status;
+    pid_t child = fork();
+    CHECK(child >= 0, "cannot fork");
+    if (child == 0) {
+        alarm(20);
+        body();
+        _exit(0);
+    }
+    CHECK(waitpid(child, &status, 0) == child && status == 0, "the child's status is %#x", (unsigned)status);
+}
+
+/* Long enough for somebody to be due, who would never take it. */
+static void use_mutex(void)
+{
+    int64_t begin = clock_ns(CLOCK_MONOTONIC);
+    pawl_mutex_unlock(&m);
+    while (clock_ns(CLOCK_MONOTONIC) - begin < 20000000) {
+        struct timespec soon = in_ns(CLOCK_MONOTONIC, 100000);
+        pawl_mutex_lock(&m);
+        CHECK(pawl_mutex_clocklock(&m, CLOCK_MONOTONIC, &soon) == ETIMEDOUT, "locked twice");
+        pawl_mutex_unlock(&m);
+    }
+}
+
+static void lock_once(int me, void *arg)
+{
+    (void)me, (void)arg;
+    pawl_mutex_lock(&m);
+    pawl_mutex_unlock(&m);
+}
+
+static void child_of_the_owner_may_unlock_and_lock(const lock_info *unused)
+{
+    (void)unused;
+    team_member team[THREADS];
+    pawl_mutex_lock(&m);
+    team_start(team, THREADS, lock_once, NULL);
+    rest(50000000);
+    in_child(use_mutex);
+    pawl_mutex_unlock(&m);
+    team_join(team, THREADS);
+}
+
+static void use_condition(void)
+{
+    struct timespec soon = in_ns(CLOCK_MONOTONIC, 1000000);
+    pawl_mutex_lock(&m);
+    pawl_cond_signal(&condition);
+    CHECK(pawl_cond_clockwait(&condition, &m, CLOCK_MONOTONIC, &soon) == ETIMEDOUT, "signalled");
+    pawl_cond_broadcast(&condition);
+    use_mutex();
+}
+
+static void wait_to_go(int me, void *arg)
+{
+    (void)me, (void)arg;
+    pawl_mutex_lock(&m);
+    while (!go)
+        pawl_cond_wait(&condition, &m);
+    pawl_mutex_unlock(&m);
+}
+
+static void child_has_no_waiters(const lock_info *unused)
+{
+    (void)unused;
+    team_member team[THREADS];
+    team_start(team, THREADS, wait_to_go, NULL);
+    rest(50000000);
+    in_child(use_condition);
+    pawl_mutex_lock(&m);
+    go = true;
+    pawl_cond_broadcast(&condition);
+    pawl_mutex_unlock(&m);
+    team_join(team, THREADS);
+}
+
+static pawl_ticket ticket;
+
+static void lock_ticket(int me, void *arg)
+{
+    (void)me, (void)arg;
+    pawl_ticket_ctx c;
+    pawl_ticket_lock(&ticket, &c);
+    pawl_ticket_unlock(&ticket, &c);
+}
+
+/* Or else its posts would look for them for ever. */
+static void count_nobody(void)
+{
+    uint64_t sleepers = atomic_load(&pawl_sleepers);
+    CHECK((uint32_t)sleepers == 0, "%u sleep", (unsigned)sleepers);
+}
+
+static void child_counts_no_sleepers(const lock_info *unused)
+{
+    (void)unused;
+    team_member team[THREADS];
+    pawl_ticket_ctx c;
+    pawl_ticket_lock(&ticket, &c);
+    team_start(team, THREADS, lock_ticket, NULL);
+    while ((uint32_t)atomic_load(&pawl_sleepers) != THREADS)
+        sched_yield();
+    in_child(count_nobody);
+    pawl_ticket_unlock(&ticket, &c);
+    team_join(team, THREADS);
+}
+
+static const promise promises[] = {
+    ONE("mutex", child_of_the_owner_may_unlock_and_lock),
+    ONE("cond", child_has_no_waiters),
+    ONE("wait", child_counts_no_sleepers),
+};
+
+HARNESS_MAIN(promises)

@@ -1,0 +1,91 @@
+/* policy.c - how threads wait is chosen by the environment, or by the program at any time */
+#include "team.h"
+
+#include <pawl/ticket.h>
+
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static const char *program;
+
+/* The policy of a new process with that PAWL_WAIT, or none. */
+static int policy_with(const char *value)
+{
+    int status;
+    pid_t child = fork();
+    CHECK(child >= 0, "cannot fork");
+    if (child == 0) {
+        if (value != NULL)
+            setenv("PAWL_WAIT", value, 1);
+        else
+            unsetenv("PAWL_WAIT");
+        execl(program, program, "--policy", (char *)NULL);
+        _exit(99);
+    }
+    CHECK(waitpid(child, &status, 0) == child && WIFEXITED(status), "status %#x", (unsigned)status);
+    if (WEXITSTATUS(status) == 99)
+        skip("cannot run itself: under an emulator, say");
+    return WEXITSTATUS(status);
+}
+
+static void environment_chooses(const lock_info *unused)
+{
+    (void)unused;
+    CHECK(policy_with("spin") == PAWL_WAIT_SPIN, "not spin");
+    CHECK(policy_with("yield") == PAWL_WAIT_YIELD, "not yield");
+    CHECK(policy_with("park") == PAWL_WAIT_PARK, "not park");
+    CHECK(policy_with(NULL) == PAWL_WAIT_PARK, "the default is not park");
+    CHECK(policy_with("nap") == PAWL_WAIT_PARK, "an unknown value changes the default");
+}
+
+static void unknown_values_are_refused(const lock_info *unused)
+{
+    (void)unused;
+    CHECK(pawl_set_wait(PAWL_WAIT_YIELD) && pawl_get_wait() == PAWL_WAIT_YIELD, "cannot be set");
+    CHECK(!pawl_set_wait((pawl_policy)17), "17 is a policy");
+    CHECK(pawl_get_wait() == PAWL_WAIT_YIELD, "and was set");
+}
+
+static pawl_ticket ticket;
+
+static void lock_once(int me, void *arg)
+{
+    (void)me, (void)arg;
+    pawl_ticket_ctx c;
+    pawl_ticket_lock(&ticket, &c);
+    pawl_ticket_unlock(&ticket, &c);
+}
+
+static void waits_under_way_change(const lock_info *unused)
+{
+    (void)unused;
+    team_member team[1];
+    pawl_ticket_ctx c;
+    pawl_set_wait(PAWL_WAIT_SPIN);
+    pawl_ticket_lock(&ticket, &c);
+    team_start(team, 1, lock_once, NULL);
+    while (atomic_load(&ticket.next) != 2)
+        sched_yield();
+    CHECK((uint32_t)atomic_load(&pawl_sleepers) == 0, "sleeps instead of spinning");
+    pawl_set_wait(PAWL_WAIT_PARK);
+    while ((uint32_t)atomic_load(&pawl_sleepers) == 0)
+        sched_yield();
+    pawl_set_wait(PAWL_WAIT_SPIN);
+    pawl_ticket_unlock(&ticket, &c);
+    team_join(team, 1);
+}
+
+static const promise promises[] = {
+    {.name = "environment_chooses", .check = environment_chooses, .subject = "wait"},
+    {.name = "unknown_values_are_refused", .check = unknown_values_are_refused, .subject = "wait"},
+    {.name = "waits_under_way_change", .check = waits_under_way_change, .subject = "wait"},
+};
+
+int main(int argc, char **argv)
+{
+    if (argc == 2 && strcmp(argv[1], "--policy") == 0)
+        return (int)pawl_get_wait();
+    program = argv[0];
+    return harness_run(argc, argv, promises, sizeof promises / sizeof *promises, subjects());
+}
