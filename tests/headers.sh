@@ -43,6 +43,16 @@ stands_alone() {
     "$compiler" -std=$standard -O1 -Wall -Wextra -Wpedantic -Werror "$@" -I "$include" -c "$source" -o "$work/alone.o"
 }
 
+# Linked with nothing of libpawl.
+is_freestanding() {
+    compiler=$1
+    {
+        echo '#include <pawl/locks.h>'
+        echo "int main(void) { static pawl_$2 l; pawl_$2_ctx c; pawl_$2_lock(&l, &c); pawl_$2_unlock(&l, &c); return 0; }"
+    } >"$work/free.c"
+    "$compiler" -std=c11 -O1 -DPAWL_FREESTANDING -I "$include" "$work/free.c" -o "$work/free" && "$work/free"
+}
+
 # watched.h names all locks that there are.
 is_generated() {
     "$(dirname "$0")/../scripts/watched.sh" "$include" | diff "$include/pawl/watched.h" -
@@ -66,8 +76,15 @@ for compiler in gcc clang g++ clang++; do
     for header in pawl.h pawl/cond.h pawl/fairmutex.h pawl/guard.h pawl/locks.h pawl/mutex.h; do
         promise "$header/can_be_watched_with_$compiler" stands_alone $compiler "$header" -DPAWL_DEBUG
     done
+    promise "pawl.h/can_be_freestanding_with_$compiler" stands_alone $compiler pawl.h -DPAWL_FREESTANDING
     promise "pawl.h/can_be_sanitized_with_$compiler" stands_alone $compiler pawl.h -fsanitize=thread
     promise "ticket.h/can_be_watched_with_$compiler" stands_alone $compiler pawl/ticket.h -DPAWL_DEBUG -include pawl.h
+done
+for compiler in gcc clang; do
+    command -v $compiler >/dev/null || continue
+    for lock in tts ticket retrograde capacitor_plain capacitor_multilane; do
+        promise "$lock/needs_no_library_freestanding_with_$compiler" is_freestanding $compiler $lock
+    done
 done
 for compiler in g++ clang++; do
     command -v $compiler >/dev/null || continue
