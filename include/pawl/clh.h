@@ -7,11 +7,15 @@
  * Unlock      constant time; does not touch the lock after the hand-over
  * Waiting     local: each waiter watches its predecessor's node, which becomes its own afterwards
  * Differs     a lock gets its first node from its first owner, so that all-zero is unlocked. The node stays
- *             with the lock: pawl_clh_destroy() takes it back, a lock abandoned without it keeps 128 bytes
+ *             with the lock: pawl_clh_destroy() takes it back, a lock abandoned without it keeps 128 bytes.
+ *             It has a trylock, for which `tail` says not only which node it means but also which use of it:
+ *             a node circulates, and one that was seen free may be back and held
  *
  *   tail == 0      unlocked, never used
  *   tail->wait 0   unlocked
  *   tail->wait 1   held; tail is the node of the last arrival
+ *
+ *   tail           bits 0..47 the node's address; above, how often it was used
  */
 #pragma once
 
@@ -25,6 +29,19 @@ typedef struct pawl_clh {
 
 typedef pawl_no_ctx pawl_clh_ctx;
 
+#define PAWL_CLH_ADDRESS (((uint64_t)1 << 48) - 1)
+
+/* 2^16 uses go by before a name recurs. */
+static inline uint64_t pawl_clh_name(pawl_node *n)
+{
+    return pawl_address(n) | (uint64_t)++n->uses << 48;
+}
+
+static inline pawl_node *pawl_clh_node(uint64_t tail)
+{
+    return (pawl_node *)(tail & PAWL_CLH_ADDRESS);
+}
+
 static inline void pawl_clh_lock(pawl_clh *l, pawl_clh_ctx *c)
 {
     (void)c;
@@ -32,12 +49,32 @@ static inline void pawl_clh_lock(pawl_clh *l, pawl_clh_ctx *c)
     atomic_store_explicit(&mine->wait, 1, memory_order_relaxed);
     /* B: acquires the predecessor's wait == 1, and releases ours to the successor: a node circulates, and
      * whoever saw the zero of its last life would enter. */
-    uint64_t before = atomic_exchange_explicit(&l->tail, pawl_address(mine), memory_order_acq_rel);
+    uint64_t before = atomic_exchange_explicit(&l->tail, pawl_clh_name(mine), memory_order_acq_rel);
     if (PAWL_LIKELY(before != 0)) {
-        pawl_wait_until_eq(&((pawl_node *)before)->wait, 0); /* A: sees all the last owner wrote */
-        pawl_node_put((pawl_node *)before);
+        pawl_node *ahead = pawl_clh_node(before);
+        pawl_wait_until_eq(&ahead->wait, 0); /* A: sees all the last owner wrote */
+        pawl_node_put(ahead);
     }
     l->owner = mine;
+}
+
+static inline bool pawl_clh_trylock(pawl_clh *l, pawl_clh_ctx *c)
+{
+    (void)c;
+    uint64_t before = atomic_load_explicit(&l->tail, memory_order_acquire); /* B */
+    pawl_node *ahead = pawl_clh_node(before);
+    if (before != 0 && atomic_load_explicit(&ahead->wait, memory_order_acquire) != 0) /* A */
+        return false;
+    pawl_node *mine = pawl_node_get();
+    atomic_store_explicit(&mine->wait, 1, memory_order_relaxed);
+    if (!pawl_cas_release(&l->tail, before, pawl_clh_name(mine))) { /* B: as it was, so nobody came since */
+        pawl_node_put(mine);
+        return false;
+    }
+    if (PAWL_LIKELY(before != 0))
+        pawl_node_put(ahead);
+    l->owner = mine;
+    return true;
 }
 
 static inline void pawl_clh_unlock(pawl_clh *l, pawl_clh_ctx *c)
@@ -51,5 +88,5 @@ static inline void pawl_clh_destroy(pawl_clh *l)
 {
     uint64_t last = atomic_exchange_explicit(&l->tail, 0, memory_order_relaxed);
     if (last != 0)
-        pawl_node_put((pawl_node *)last);
+        pawl_node_put(pawl_clh_node(last));
 }

@@ -14,6 +14,7 @@ typedef struct pawl_node {
                              * the uncontended unlock an instruction                                     */
     pawl_word wait;         /* 1 while the thread that watches it must wait                              */
     struct pawl_node *link; /* the next free node, while this one is in a cache                          */
+    uint32_t uses;          /* CLH: how often it was in a lock, modulo 2^32                              */
 } PAWL_ALIGNED pawl_node;
 
 /* What a thread waits on in the locks that stack or chain their waiters. One is enough, because a thread
