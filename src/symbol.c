@@ -90,8 +90,11 @@ void pawl_symbol_find(const void *address, symbol *s)
     Dl_info about;
     struct link_map *module = NULL;
     *s = (symbol){.where = (uint64_t)(uintptr_t)address};
-    if (dladdr1(address, &about, (void **)&module, RTLD_DL_LINKMAP) == 0 || module == NULL)
+    if (dladdr1(address, &about, (void **)&module, RTLD_DL_LINKMAP) == 0 || module == NULL) {
+        search_file("/proc/self/exe",
+                    s); /* a static program; in any other, nothing there has such an address */
         return;
+    }
     bool program = module->l_name == NULL || module->l_name[0] == '\0';
     copy(s->module, sizeof s->module, about.dli_fname != NULL ? about.dli_fname : "");
     s->where -= module->l_addr;
