@@ -16,7 +16,8 @@
 
 _Atomic(uint32_t) pawl_unlock_fences = 1;
 
-static _Atomic(bool) refused; /* the kernel has none, or we shall not use it: releases fence for ever */
+static _Atomic(bool) relied_on; /* releases did without a fence once */
+static _Atomic(bool) refused;   /* the kernel has none, or we shall not use it: releases fence for ever */
 
 static bool membarrier(int command)
 {
@@ -36,6 +37,18 @@ void pawl_unlock_fence(void)
     atomic_thread_fence(memory_order_seq_cst); /* D */
 }
 
+/* A sandbox was entered since the start. From now on releases fence for themselves. One that is under way and does
+ * not know yet has stored long before a millisecond is over; or it has lost its CPU, and looks later. */
+static void fence_by_release(void)
+{
+    atomic_exchange_explicit(&pawl_unlock_fences, 1, memory_order_seq_cst);
+    if (!atomic_load_explicit(&relied_on, memory_order_relaxed))
+        return;
+    int before = errno;
+    nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+    errno = before;
+}
+
 void pawl_sleeper_barrier(void)
 {
     atomic_thread_fence(memory_order_seq_cst); /* D, if releases fence */
@@ -46,6 +59,7 @@ void pawl_sleeper_barrier(void)
     /* Before the constructor below, or in a child that forked. */
     if (membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED) && membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED))
         return;
+    fence_by_release();
     atomic_store_explicit(&refused, true, memory_order_relaxed);
 }
 
@@ -53,11 +67,12 @@ bool pawl_use_membarrier(bool use)
 {
     bool have = use && membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED);
     atomic_store_explicit(&refused, !have, memory_order_relaxed);
+    if (have)
+        atomic_store_explicit(&relied_on, true, memory_order_relaxed);
     atomic_store_explicit(&pawl_unlock_fences, !have, memory_order_relaxed);
     return have;
 }
 
-/* A seccomp filter that forbids membarrier must be there by now, or PAWL_NO_MEMBARRIER be set. */
 __attribute__((constructor)) static void find_membarrier(void)
 {
     pawl_use_membarrier(getenv("PAWL_NO_MEMBARRIER") == NULL);
