@@ -9,6 +9,8 @@
 #include "era.h"
 #include "fits.h"
 
+#include <sys/single_threaded.h>
+
 #define JOIN_(a, b, c) a##b##c
 #define JOIN(a, b, c)  JOIN_(a, b, c)
 
@@ -30,9 +32,24 @@ static inline lock *lock_in(body *b)
     return (lock *)b;
 }
 
+/* With no other thread there is nobody to be atomic for. glibc's mutex does without, too, and so it is the measure. */
+#define mutex_first(l)     (&(l)->held)
+#define fairmutex_first(l) (&(l)->word)
+#define FIRST(l)           JOIN(PRELOAD_MUTEX, _first, )(l)
+
+static inline bool change_alone(body *b, int from, int to)
+{
+    if (!__libc_single_threaded ||
+        atomic_load_explicit(FIRST(lock_in(b)), memory_order_relaxed) != (unsigned)from)
+        return false;
+    atomic_store_explicit(FIRST(lock_in(b)), (unsigned)to, memory_order_relaxed);
+    return true;
+}
+
 static inline void raw_take(body *b)
 {
-    JOIN(pawl_, PRELOAD_MUTEX, _lock)(lock_in(b));
+    if (!change_alone(b, 0, 1))
+        JOIN(pawl_, PRELOAD_MUTEX, _lock)(lock_in(b));
 }
 
 static inline bool raw_try(body *b)
@@ -42,7 +59,8 @@ static inline bool raw_try(body *b)
 
 static inline void raw_release(body *b)
 {
-    JOIN(pawl_, PRELOAD_MUTEX, _unlock)(lock_in(b));
+    if (!change_alone(b, 1, 0))
+        JOIN(pawl_, PRELOAD_MUTEX, _unlock)(lock_in(b));
 }
 
 static inline void retire(body *b)
