@@ -75,15 +75,15 @@ static void add_contended(grid *g, const point *p)
     grid_add(g, "%.2f", quantile(fairness, RUNS, 0.5));
 }
 
-/* The points of a lock are one for each number of threads: one, as many as CPUs, and a crowd. */
+/* The points of a lock are one for each number of threads: one, as many as CPUs if these are more, and a crowd. */
 static void add_row(grid *g, const study *s, size_t at, const bench_lock *lock, double ns_per_pair)
 {
     const lock_info *info = lock_find(lock->name); /* NULL for mutexes, which have no entry */
     grid_add(g, "%s", lock->name);
     grid_add(g, "%zu", lock->size);
     grid_add(g, "%.1f", ns_per_pair);
-    add_contended(g, &s->points[at + s->lock_count]);
-    add_contended(g, &s->points[at + 2 * s->lock_count]);
+    for (size_t t = 1; t < s->thread_counts; t++)
+        add_contended(g, &s->points[at + t * s->lock_count]);
     grid_add(g, "%s", order_name(info != NULL ? info->order : PAWL_NONE));
 }
 
@@ -92,7 +92,7 @@ static void print(output *o, const study *s, const bench_lock *const *locks, con
     const machine *m = &s->machine;
     fprintf(o->file, "%u CPU%s, %s, %s, %s, wait %s\n\n", m->cpus, m->cpus == 1 ? "" : "s", m->model,
             m->kernel, m->compiler, policy_name(pawl_get_wait()));
-    grid g = grid_new("lrrrrrrl");
+    grid g = grid_new(s->thread_counts > 2 ? "lrrrrrrl" : "lrrrrl");
     grid_add(&g, "lock");
     grid_add(&g, "bytes");
     grid_add(&g, "ns/pair");

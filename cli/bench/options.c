@@ -15,8 +15,12 @@ static const char *subject_name(const void *subjects, size_t i)
     return ((const subject *)subjects)[i].name;
 }
 
+/* Lists overlap ("glibc,peers"), and a point that is there twice is one that no other tool accepts. */
 static void add_lock(study *s, const subject *lock)
 {
+    for (size_t i = 0; i < s->lock_count; i++)
+        if (s->locks[i] == lock)
+            return;
     s->locks = realloc(s->locks, (s->lock_count + 1) * sizeof *s->locks);
     if (s->locks == NULL)
         fail("out of memory");
@@ -26,19 +30,25 @@ static void add_lock(study *s, const subject *lock)
 static void lock_item(const char *item, void *input)
 {
     study *s = input;
-    size_t count, before = s->lock_count;
+    size_t count;
+    bool found = false;
     const subject *all = s->workload->subjects(&count);
     const char *name = strcmp(item, "pthread") == 0 ? "glibc" : item;
     for (size_t i = 0; i < count; i++)
         if (strcmp(name, "all") == 0 || strcmp(name, all[i].name) == 0 ||
-            (strcmp(name, "peers") == 0 && all[i].peer))
+            (strcmp(name, "peers") == 0 && all[i].peer)) {
             add_lock(s, &all[i]);
-    if (s->lock_count == before)
+            found = true;
+        }
+    if (!found)
         fail("--lock '%s': no such lock%s", item, did_you_mean(item, subject_name, all, count));
 }
 
 unsigned *append_number(unsigned *numbers, size_t *count, unsigned number)
 {
+    for (size_t i = 0; i < *count; i++)
+        if (numbers[i] == number)
+            return numbers;
     numbers = realloc(numbers, (*count + 1) * sizeof *numbers);
     if (numbers == NULL)
         fail("out of memory");

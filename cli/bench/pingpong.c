@@ -28,7 +28,7 @@ static bool take(study *s, int key, char *argument)
         return false;
     s->thread_counts = 0;
     parse_list("--cpus", argument, cpu_item, s);
-    if (s->thread_counts != 2 || s->threads[0] == s->threads[1])
+    if (s->thread_counts != 2)
         fail("--cpus '%s': must be two different CPUs, such as 0,1", argument);
     return true;
 }
