@@ -55,14 +55,17 @@ static void take_preset(study *s, const char *text)
     fail("--preset '%s': must be hapax-fig1, reciprocating-fig2a or reciprocating-fig2b", text);
 }
 
+/* What a later option changes is no longer the figure's. */
 static bool take(study *s, int key, char *argument)
 {
     switch (key) {
     case BY:
+        s->preset = NULL;
         s->variants = 0;
         parse_list("--by", argument, variant_item, s);
         return true;
     case NCS:
+        s->preset = NULL;
         take_ncs(&s->base.load, argument);
         return true;
     case PRESET:
@@ -100,7 +103,7 @@ static const workload atomic_struct = {
     .doc = "Measure how often threads can change a structure of 20 bytes atomically. The compiler's library "
            "does that "
            "under a pthread mutex, which Pawl's interposer replaces.\vLIST is comma-separated.",
-    .takes = TAKES_LOCKS | TAKES_THREADS | TAKES_PIN,
+    .takes = TAKES_LOCKS | TAKES_THREADS | TAKES_PIN | TAKES_NCS,
     .unit = "operations/s",
     .higher_is_better = true,
     .options = options,

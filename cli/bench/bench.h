@@ -49,8 +49,8 @@ typedef struct point {
     doubts doubts;
 } point;
 
-/* Which of the common options a workload takes. */
-enum { TAKES_LOCKS = 1, TAKES_THREADS = 2, TAKES_PIN = 4, TAKES_LOAD = 8 };
+/* Which of the common options a workload takes; --ncs is part of the load, or the workload's own. */
+enum { TAKES_LOCKS = 1, TAKES_THREADS = 2, TAKES_PIN = 4, TAKES_LOAD = 8, TAKES_NCS = 16 };
 
 typedef struct workload {
     const char *name;
@@ -110,7 +110,7 @@ void plan_locks_and_threads(study *s);
 size_t option_groups(unsigned takes, struct argp_child *groups);
 void default_options(study *s);
 const char *pin_name(const bench_pin *pin, char *room, size_t size);
-unsigned *append_number(unsigned *numbers, size_t *count, unsigned number);
+unsigned *append_number(unsigned *numbers, size_t *count, unsigned number); /* unless it is there */
 
 /* load.c: the options that say what threads do inside and outside, and presets of the papers. */
 extern const struct argp load_argp;

@@ -93,7 +93,7 @@ static void judge_load(study *s)
     bool contended = false;
     for (size_t i = 0; i < s->point_count; i++)
         contended |= s->points[i].request.threads > 1;
-    if ((s->workload->takes & TAKES_LOAD) != 0 && contended && load->ncs == 0)
+    if ((s->workload->takes & (TAKES_LOAD | TAKES_NCS)) != 0 && contended && load->ncs == 0)
         doubt(&s->doubts,
               "an empty non-critical section favours locks that write their own line on release: it is still "
               "there when the thread arrives again");

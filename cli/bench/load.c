@@ -73,6 +73,7 @@ static const struct argp_option options[] = {
     {0},
 };
 
+/* What a later option changes is no longer the figure's. */
 static error_t parse(int key, char *argument, struct argp_state *state)
 {
     study *s = state->input;
@@ -81,12 +82,15 @@ static error_t parse(int key, char *argument, struct argp_state *state)
         take_preset(s, argument);
         return 0;
     case CS:
+        s->preset = NULL;
         s->base.load.cs = (uint32_t)parse_number("--cs", argument, 0, MOST_STEPS);
         return 0;
     case NCS:
+        s->preset = NULL;
         take_ncs(&s->base.load, argument);
         return 0;
     case GENERATOR:
+        s->preset = NULL;
         take_generator(&s->base.load, argument);
         return 0;
     }

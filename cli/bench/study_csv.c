@@ -53,7 +53,13 @@ static void run_line(FILE *f, const study *s, const point *p, unsigned r)
                         waits ? x->waits.max : -1};
     for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
         number_field(f, numbers[i]);
-    fprintf(f, ",%zu\n", p->doubts.count);
+    fprintf(f, ",%zu", p->doubts.count);
+    const char *origin[] = {s->machine.model, s->machine.kernel, s->machine.compiler, s->machine.commit};
+    for (size_t i = 0; i < sizeof origin / sizeof origin[0]; i++) {
+        fputc(',', f);
+        text_field(f, origin[i]);
+    }
+    fputc('\n', f);
 }
 
 void study_csv(output *o, const study *s)
@@ -62,7 +68,7 @@ void study_csv(output *o, const study *s)
           "wait_ns,cpu_s,"
           "voluntary_switches,involuntary_switches,cycles,instructions,cache_misses,wait_p50_ns,wait_p90_ns,"
           "wait_p99_ns,"
-          "wait_p99.9_ns,wait_p99.99_ns,wait_max_ns,doubts\n",
+          "wait_p99.9_ns,wait_p99.99_ns,wait_max_ns,doubts,cpu,kernel,compiler,commit\n",
           o->file);
     for (size_t i = 0; i < s->point_count; i++)
         for (unsigned r = 0; r < s->runs; r++)

@@ -238,10 +238,14 @@ static void print_head(FILE *f, const study *s)
     const machine *m = &s->machine;
     const bench_load *load = &s->base.load;
     char room[32];
-    fprintf(f, "%s on %u CPU%s, %s, %s, %s\n", s->workload->name, m->cpus, m->cpus == 1 ? "" : "s", m->model,
-            m->kernel, m->compiler);
+    fprintf(f, "%s on %u CPU%s, %s, %s, %s, commit %s\n", s->workload->name, m->cpus, m->cpus == 1 ? "" : "s",
+            m->model, m->kernel, m->compiler, m->commit[0] != '\0' ? m->commit : "unknown");
+    if (s->preset != NULL)
+        fprintf(f, "%s: ", s->preset);
     if ((s->workload->takes & TAKES_LOAD) != 0)
-        fprintf(f, "cs %u, ncs %s%u of %s, ", load->cs, load->ncs_random ? "random:" : "", load->ncs,
+        fprintf(f, "cs %u, ", load->cs);
+    if ((s->workload->takes & (TAKES_LOAD | TAKES_NCS)) != 0)
+        fprintf(f, "ncs %s%u of %s, ", load->ncs_random ? "random:" : "", load->ncs,
                 load->mersenne ? "mt19937" : "xoroshiro128+");
     if ((s->workload->takes & TAKES_LOCKS) != 0)
         fprintf(f, "wait %s, ", policy_name((pawl_policy)s->base.policy));
@@ -256,6 +260,13 @@ static void print_head(FILE *f, const study *s)
     fputc('\n', f);
 }
 
+static void print_doubt(FILE *f, const point *p, const char *text)
+{
+    unsigned threads = p->request.threads;
+    fprintf(f, "? %s%s%s, %u thread%s: %s\n", p->lock, p->variant != NULL ? " " : "",
+            p->variant != NULL ? p->variant : "", threads, threads == 1 ? "" : "s", text);
+}
+
 /* A large study has more doubts than anyone reads; JSON has them all. */
 static void print_doubts(FILE *f, const study *s)
 {
@@ -265,10 +276,10 @@ static void print_doubts(FILE *f, const study *s)
         fprintf(f, "%snote: %s\n", i == 0 ? "\n" : "", s->doubts.text[i]);
     for (size_t i = 0; i < s->point_count; i++)
         for (size_t d = 0; d < s->points[i].doubts.count; d++)
-            if (count++ < SHOWN)
-                fprintf(f, "%s? %s, %u thread%s: %s\n", count == 1 ? "\n" : "", s->points[i].lock,
-                        s->points[i].request.threads, s->points[i].request.threads == 1 ? "" : "s",
-                        s->points[i].doubts.text[d]);
+            if (count++ < SHOWN) {
+                fputs(count == 1 ? "\n" : "", f);
+                print_doubt(f, &s->points[i], s->points[i].doubts.text[d]);
+            }
     if (count > SHOWN)
         fprintf(f, "? and %zu more, which --json lists\n", count - SHOWN);
 }

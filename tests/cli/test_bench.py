@@ -97,8 +97,18 @@ def mutexbench_knows_the_figures_of_the_papers():
         b = results("mutexbench", *BRIEF, "--lock", "mcs", "--threads", "2", "--preset", name)
         p = b["parameters"]
         check(b["preset"] == name and (p["cs"], p["ncs"], p["ncs_random"], p["generator"]) == figure, f"{name}: {p}")
-    p = results("mutexbench", *BRIEF, "--lock", "mcs", "--preset", "moderate", "--ncs", "7")["parameters"]
+    b = results("mutexbench", *BRIEF, "--lock", "mcs", "--threads", "2", "--preset", "moderate", "--ncs", "7")
+    p = b["parameters"]
     check(p["ncs"] == 7 and p["cs"] == 1, f"an option after the preset does not prevail: {p}")
+    check(b["preset"] is None, "it is still called the figure's")
+
+
+@test
+def what_is_asked_for_twice_is_measured_once():
+    b = bench("--lock", "glibc,tts,pthread,tts", "--threads", "1,2,1")
+    check(points(b) == [(lock, threads, None) for threads in [1, 2] for lock in ["glibc", "tts"]], str(points(b)))
+    b = bench("--lock", "glibc,peers", "--threads", "1")
+    check(len(set(points(b))) == len(points(b)), str(points(b)))
 
 
 @test
@@ -163,6 +173,7 @@ def csv_has_a_line_for_each_run():
         for key in ["value", "fairness", "jain", "starvation_ns", "worst_wait_ns", "cpu_s", "wait_p50_ns", "wait_p99.99_ns", "wait_max_ns"]:
             check(float(r[key]) >= 0, f"{key}: {r[key]}")
         check(None not in r and None not in r.values(), f"fields and heads differ in number: {r}")
+        check(r["cpu"] and r["kernel"].startswith("Linux ") and r["compiler"], f"where it was measured: {r}")
 
 
 @test
