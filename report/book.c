@@ -193,9 +193,19 @@ static json_t *section_json(const book *b, const results *r)
                      "doubts", doubts_json(r), "charts", charts_make(b, r), "rankings", rankings_make(b, r));
 }
 
+static bool doubted(const results *r)
+{
+    size_t count = json_array_size(r->doubts);
+    for (size_t i = 0; i < r->count; i++)
+        count += json_array_size(r->points[i].doubts);
+    return count > 0;
+}
+
 static json_t *common_doubts(const book *b)
 {
     json_t *doubts = json_array();
+    if (b->count > 1 && b->pingpong != NULL && doubted(b->pingpong))
+        append(doubts, json_string("The pingpong that hand-overs are compared with is itself in doubt."));
     for (size_t f = 1; f < b->count; f++)
         if (!same_machine(&b->files[0], &b->files[f])) {
             append(doubts, json_string("The files are from different machines."));

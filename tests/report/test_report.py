@@ -190,6 +190,14 @@ def report_shows_machine_parameters_and_every_doubt():
 
 
 @test
+def report_says_if_what_hand_overs_are_compared_with_is_in_doubt():
+    line = result("pingpong", [point("line", 2, [50.0], doubts=["other programs used 80 % of the CPUs"])], unit="ns", higher_is_better=False)
+    with folder() as f:
+        b = book(report(f, {"max": every_workload()["max"], "pingpong": line}))
+    check(b["doubts"] == ["The pingpong that hand-overs are compared with is itself in doubt."], str(b["doubts"]))
+
+
+@test
 def report_shows_few_of_many_locks_at_first():
     with folder() as f:
         locks = book(report(f, {"crowd": crowd()}))["locks"]
