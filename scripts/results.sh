@@ -12,7 +12,7 @@ mkdir -p "$2"
 cd "$2"
 
 papers=ticket,twa,mcs,clh,tidex,hapax,hapax_vw,hemlock_naive,hemlock,reciprocating,pawl_mutex,glibc
-interposed=pawl_mutex,ticket,twa,mcs,hapax,hapax_vw,hemlock,reciprocating,glibc
+interposed=pawl_mutex,ticket,twa,mcs,clh,hapax,hapax_vw,hemlock,reciprocating,glibc
 capacitors=tts,capacitor_tts,capacitor_fractional,ticket,capacitor_ticket,mcs,capacitor_mcs,lifo,capacitor_lifo
 capacitors=$capacitors,reciprocating,capacitor_reciprocating
 multiwait=ticket,mcs,clh,hemlock_naive,hemlock
