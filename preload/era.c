@@ -35,7 +35,8 @@ static void begin(era *e)
     else
         wiped = madvise(&era_pages, sizeof era_pages, MADV_WIPEONFORK) == 0;
     latest = after(latest);
-    atomic_store_explicit(&e->normal, stats_on || pawl_debug_on ? 0 : (uint64_t)latest << 32, memory_order_relaxed);
+    atomic_store_explicit(&e->normal, stats_on || pawl_debug_on ? 0 : (uint64_t)latest << 32,
+                          memory_order_relaxed);
     atomic_store_explicit(&e->now, latest, memory_order_release);
     atomic_store_explicit(&e->state, BEGUN, memory_order_release);
 }

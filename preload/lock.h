@@ -25,6 +25,7 @@ enum {
     LOCK_TAKES_FOREIGN = true,
     LOCK_BEARS_ANY_UNLOCK = PRELOAD_SAID(JOIN(BEARS_, PRELOAD_MUTEX, )),
     LOCK_USES_THREAD = false,
+    UNLOCK_USES_THREAD = false,
 };
 
 static inline lock *lock_in(body *b)
@@ -90,7 +91,7 @@ enum {
 #define PAWL_LOCK(name, title, source, order, each, total, constant, trylock, destroy, prompt, oblivious,    \
                   thread, held, idle, waiting)                                                               \
     LOCK_##name##_is_oblivious = PAWL_BOOL(oblivious),                                                       \
-    LOCK_##name##_uses_thread = (thread) + (held) + (idle) > 0,
+    LOCK_##name##_uses_thread = (thread) + (held) + (idle) > 0, LOCK_##name##_has_nodes = (held) > 0,
 #include <pawl/locks.def>
 #undef PAWL_LOCK
     LOCK_IS_OBLIVIOUS = LOCK_PASTE(PRELOAD_LOCK, _is_oblivious),
@@ -103,6 +104,8 @@ enum {
 enum {
     LOCK_TAKES_FOREIGN = LOCK_IS_OBLIVIOUS || PRELOAD_SAID(JOIN(FOREIGN_, PRELOAD_LOCK, )),
     LOCK_BEARS_ANY_UNLOCK = false,
+    /* Of those that keep something with the thread, most do it for locking only. */
+    UNLOCK_USES_THREAD = LOCK_PASTE(PRELOAD_LOCK, _has_nodes) || !LOCK_TAKES_FOREIGN,
 };
 
 #define HOLED_(name)     PRELOAD_HOLED(name)
@@ -196,10 +199,10 @@ static inline bool try_take(body *b)
 
 static inline void release(body *b)
 {
-    if (LOCK_USES_THREAD)
+    if (UNLOCK_USES_THREAD)
         thread_begin();
     raw_release(b);
-    if (LOCK_USES_THREAD)
+    if (UNLOCK_USES_THREAD)
         thread_end();
 }
 

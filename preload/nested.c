@@ -113,7 +113,7 @@ void take_anyhow(body *b)
 
 void release_anyhow(body *b)
 {
-    if (is_nested())
+    if (UNLOCK_USES_THREAD && is_nested())
         release_nested(b);
     else
         release(b);

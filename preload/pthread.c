@@ -24,7 +24,7 @@ static inline bool locks_at_once(const body *b)
 /* A signal handler may be here while the thread is in a lock. */
 static inline bool is_ready(void)
 {
-    return !LOCK_USES_THREAD || PAWL_LIKELY(self.ready != 0);
+    return !UNLOCK_USES_THREAD || PAWL_LIKELY(self.ready != 0);
 }
 
 /* glibc does not mind an unlock too many, or by another thread; most locks do. */
