@@ -210,3 +210,4 @@ static inline void release(body *b)
 void take_anyhow(body *b);
 bool try_anyhow(body *b);
 void release_anyhow(body *b);
+void retire_anyhow(body *b);

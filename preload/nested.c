@@ -118,3 +118,18 @@ void release_anyhow(body *b)
     else
         release(b);
 }
+
+void retire_anyhow(body *b)
+{
+    if (is_nested()) {
+        aside a = put_aside();
+        retire(b);
+        restore(a);
+        return;
+    }
+    if (LOCK_USES_THREAD)
+        thread_begin();
+    retire(b);
+    if (LOCK_USES_THREAD)
+        thread_end();
+}

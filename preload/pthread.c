@@ -186,7 +186,7 @@ EXPORT int pthread_mutex_destroy(pthread_mutex_t *m)
     if (owner_of(b) != 0)
         return EBUSY;
     if ((meta_of(b) & META_ERA) == era_now())
-        retire(b);
+        retire_anyhow(b);
     b->kind = -1; /* as glibc has it: no kind of mutex */
     return 0;
 }

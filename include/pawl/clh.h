@@ -63,7 +63,7 @@ static inline bool pawl_clh_trylock(pawl_clh *l, pawl_clh_ctx *c)
     (void)c;
     uint64_t before = atomic_load_explicit(&l->tail, memory_order_acquire); /* B */
     pawl_node *ahead = pawl_clh_node(before);
-    if (before != 0 && atomic_load_explicit(&ahead->wait, memory_order_acquire) != 0) /* A */
+    if (before != 0 && atomic_load_explicit(&ahead->wait, memory_order_relaxed) != 0)
         return false;
     pawl_node *mine = pawl_node_get();
     atomic_store_explicit(&mine->wait, 1, memory_order_relaxed);
@@ -71,8 +71,10 @@ static inline bool pawl_clh_trylock(pawl_clh *l, pawl_clh_ctx *c)
         pawl_node_put(mine);
         return false;
     }
-    if (PAWL_LIKELY(before != 0))
+    if (PAWL_LIKELY(before != 0)) {
+        pawl_wait_until_eq(&ahead->wait, 0); /* A: at once, unless the name has recurred since the look */
         pawl_node_put(ahead);
+    }
     l->owner = mine;
     return true;
 }

@@ -117,7 +117,8 @@ static void a_cancelled_wait_keeps_no_signal(void)
         OK(pthread_mutex_unlock(&s.mutex));
         if (i % 3 == 2)
             OK(pthread_cancel(t[victim]));
-        if (was_cancelled(t[victim])) {
+        was_cancelled(t[victim]); /* glibc says so of a thread that was only about to return */
+        if (s.cleaned > 0) {
             CHECK(!was_cancelled(t[!victim])); /* hangs if the signal was lost */
         } else {
             OK(pthread_mutex_lock(&s.mutex));
