@@ -108,15 +108,27 @@ static void tell(pawl_sleeper *w)
     pawl_futex_wake(&w->state);
 }
 
+/* Keeps those at the beginning of a list that have one mutex, and returns the rest. Waits of one time should use one
+ * lock; glibc's do not mind if they do not, and programs do it. */
+static pawl_sleeper *cut(pawl_sleeper *first)
+{
+    pawl_sleeper *last = first;
+    while (last->next != NULL && last->next->mutex == first->mutex)
+        last = last->next;
+    pawl_sleeper *rest = last->next;
+    last->next = NULL;
+    return rest;
+}
+
 void pawl_cond_signal_waiters(pawl_cond *c, bool all)
 {
-    pawl_sleeper *first = call(c, all);
-    if (first == NULL)
-        return;
-    if (first->mutex != NULL)
-        transfer(first);
-    else
-        tell(first);
+    for (pawl_sleeper *w = call(c, all), *rest; w != NULL; w = rest) {
+        rest = cut(w); /* before any of them goes */
+        if (w->mutex != NULL)
+            transfer(w);
+        else
+            tell(w);
+    }
 }
 
 /* ---- waiting with a lock of any kind */

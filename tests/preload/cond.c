@@ -231,6 +231,54 @@ static void two_mutexes_use_it_in_turn(void)
     }
 }
 
+/* Not what POSIX allows, but what glibc does: a broadcast ends all waits, whatever mutex they are with. */
+typedef struct medley {
+    pthread_cond_t cond;
+    pthread_mutex_t mutex[3];
+    int waiting[3], go[3];
+} medley;
+
+typedef struct part {
+    medley *in;
+    int which;
+} part;
+
+static void *wait_with_one_of_them(void *argument)
+{
+    part *p = argument;
+    medley *m = p->in;
+    OK(pthread_mutex_lock(&m->mutex[p->which]));
+    m->waiting[p->which]++;
+    while (m->go[p->which] == 0)
+        OK(pthread_cond_wait(&m->cond, &m->mutex[p->which]));
+    OK(pthread_mutex_unlock(&m->mutex[p->which]));
+    return NULL;
+}
+
+static void a_broadcast_reaches_waits_with_several_mutexes(void)
+{
+    for (int round = 0; round < 20; round++) {
+        medley m = {.cond = PTHREAD_COND_INITIALIZER};
+        part parts[9];
+        pthread_t t[9];
+        for (int i = 0; i < 9; i++) {
+            parts[i] = (part){&m, i % 3};
+            t[i] = spawn(wait_with_one_of_them, &parts[i]);
+        }
+        for (int k = 0; k < 3; k++)
+            for (bool all = false; !all;) {
+                OK(pthread_mutex_lock(&m.mutex[k]));
+                all = m.waiting[k] == 3;
+                m.go[k] = all;
+                OK(pthread_mutex_unlock(&m.mutex[k]));
+                sched_yield();
+            }
+        OK(pthread_cond_broadcast(&m.cond));
+        for (int i = 0; i < 9; i++)
+            join(t[i]);
+    }
+}
+
 /* ---- its end */
 
 /* In memory that is gone as soon as all have been told to go. */
@@ -410,6 +458,7 @@ const test_case cond_cases[] = {CASE(signals_wake_one_each),
                                 CASE(a_wait_says_what_is_wrong),
                                 BEYOND(a_recursive_mutex_is_released_and_restored),
                                 CASE(two_mutexes_use_it_in_turn),
+                                CASE(a_broadcast_reaches_waits_with_several_mutexes),
                                 CASE(it_is_destroyed_right_after_broadcast),
                                 CASE(one_that_was_never_initialised_works),
                                 CASE(no_signal_is_lost),
