@@ -25,6 +25,12 @@ printf '%s\n' "$@" | xargs -P "${PAWL_TEST_JOBS:-5}" -I{} sh -c '
     fi
     status=0
     "$@" >"$out/$name" 2>&1 || status=1
+    [ "$name" = glibc ] || export LD_PRELOAD="$build/preload/libpawl-$name.so"
+    timeout 60 "$build/tests/preload/locking_malloc" >>"$out/$name" 2>&1 || {
+        status=1
+        echo "FAIL locking_malloc: exit status $?" >>"$out/$name"
+    }
+    unset LD_PRELOAD
     sed "s/^\(FAIL\|SKIP\) /\1 $name\//" "$out/$name"
     exit $status
 ' sh "$build" "$out" {}
