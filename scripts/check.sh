@@ -6,7 +6,8 @@
 set -eu
 cd "$(dirname "$0")/.."
 
-sections=(native headers debug cli preload apps report count lab mutants check clang tsan asan aarch64 riscv64)
+# Those that are joined by a + keep one CPU busy each, and run side by side.
+sections=(native headers debug cli preload apps report count lab+mutants check clang tsan asan aarch64+riscv64)
 soak_sections=(native apps tsan asan deep_check mutate)
 scale=1 # of the tests; every section takes a fraction of it
 
@@ -146,23 +147,29 @@ section_riscv64() {
 all_passed=0
 all_failed=0
 summary=()
-log=$(mktemp)
-trap 'rm -f "$log"' EXIT
+logs=$(mktemp -d)
+trap 'rm -rf "$logs"' EXIT
 
-# run SECTION - shows its outcome, and on failure why
+# run SECTION - leaves its output, its exit status and its time
 run() {
-    local name=$1 start=$SECONDS status passed failed skipped line
-    echo "== $name"
+    local name=$1 start=$SECONDS status
     set +e # around, not in a condition: there the section's own set -e would not count
     (
         set -e
         "section_$name"
-    ) >"$log" 2>&1
+    ) >"$logs/$name" 2>&1
     status=$?
     set -e
+    echo "$status $((SECONDS - start))" >"$logs/$name.end"
+}
+
+# tell SECTION - shows its outcome, and on failure why
+tell() {
+    local name=$1 log=$logs/$1 status seconds passed failed skipped line
+    read -r status seconds <"$log.end"
     read -r passed failed skipped < <(awk '/^[0-9]+ passed, [0-9]+ failed/ { p += $1; f += $3; s += $5 }
                                            END { print p + 0, f + 0, s + 0 }' "$log")
-    if [ $status != 0 ]; then
+    if [ "$status" != 0 ]; then
         [ "$failed" != 0 ] || failed=1 # what failed did not get as far as counting
         grep -E '^FAIL |error|Sanitizer' "$log" | sort -u | head -n 40 || true
         echo "-- the end of its output:"
@@ -170,8 +177,7 @@ run() {
     fi
     all_passed=$((all_passed + passed))
     all_failed=$((all_failed + failed))
-    line=$(printf '%-12s %6d passed %4d failed %4d skipped %5d s' "$name" "$passed" "$failed" "$skipped" \
-        $((SECONDS - start)))
+    line=$(printf '%-12s %6d passed %4d failed %4d skipped %5d s' "$name" "$passed" "$failed" "$skipped" "$seconds")
     summary+=("$line")
     echo "   $line"
 }
@@ -182,14 +188,27 @@ if [ "${1-}" = soak ]; then
     sections=("${soak_sections[@]}")
 fi
 [ $# = 0 ] || sections=("$@")
-for name in "${sections[@]}"; do
-    if ! declare -F "section_$name" >/dev/null; then
-        echo "check.sh: no such section: $name" >&2
-        exit 2
-    fi
+for group in "${sections[@]}"; do
+    for name in ${group//+/ }; do
+        if ! declare -F "section_$name" >/dev/null; then
+            echo "check.sh: no such section: $name" >&2
+            exit 2
+        fi
+    done
 done
-for name in "${sections[@]}"; do
-    run "$name"
+for group in "${sections[@]}"; do
+    echo "== $group"
+    for name in ${group//+/ }; do
+        if [ "$name" = "${group##*+}" ]; then
+            run "$name" # in the foreground: what runs in the background ignores SIGINT, which some tests send
+        else
+            run "$name" &
+        fi
+    done
+    wait
+    for name in ${group//+/ }; do
+        tell "$name"
+    done
 done
 
 echo
