@@ -45,6 +45,9 @@ static int obtain(body *b, const demand *d)
     struct timespec nap = {0, 1000000};
     while (!LOCK_IS_OBLIVIOUS && is_mine(b))
         nanosleep(&nap, NULL);
+    /* Where nobody can be handed the lock that waits beside its queue, nobody joins the queue while somebody does. */
+    if (!LOCK_IS_OBLIVIOUS && (meta_of(b) & META_TIMED))
+        return take_until(b, CLOCK_MONOTONIC, NULL);
     take_anyhow(b);
     return 0;
 }

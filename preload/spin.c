@@ -47,11 +47,12 @@ static uint32_t value_of(word *w)
 
 static bool spin(word *w, uint32_t counted)
 {
-    uint32_t step = 1;
-    for (uint32_t left = pawl_pauses(SPIN); left > 0; left -= step) {
+    uint32_t left = pawl_pauses(SPIN), step = 1;
+    while (left > 0) {
         step = step < left ? step : left;
         for (uint32_t i = 0; i < step; i++)
             pawl_pause();
+        left -= step;
         if (value_of(w) == (FREE | counted) && take(w, counted))
             return true;
         if (step < STEP_MOST)

@@ -3,7 +3,8 @@
  * Who waits with a deadline must be able to leave, and a lock's own queue lets nobody go. So it does not enter that
  * queue but one of its own, says so in the mutex (META_TIMED), and tries again every so often. An unlock that sees the
  * flag hands the mutex to the first of them as it stands: held, with its context in it. Every other time, because those
- * in the lock's queue wait as well. Where only the thread that locked may unlock, it is woken to try again instead.
+ * in the lock's queue wait as well. Where only the thread that locked may unlock, it is woken to try again instead, and
+ * those that come later wait behind it, so that the lock's queue comes to an end.
  *
  * The flag may come too late for an unlock, or be lost to one that writes `meta` at the same time. Then the next try
  * is less than a millisecond away.
@@ -76,7 +77,7 @@ static bool nap(pawl_sleeper *w, int clock, const struct timespec *deadline, lon
         until.tv_nsec -= SECOND;
         until.tv_sec++;
     }
-    bool last = !is_before(&until, deadline);
+    bool last = deadline != NULL && !is_before(&until, deadline);
     return pawl_futex_wait(&w->state, WAITING, clock, last ? deadline : &until) != 0 && last;
 }
 
@@ -106,7 +107,7 @@ static bool got_it(body *b, pawl_sleeper *w)
 
 int take_until(body *b, int clock, const struct timespec *deadline)
 {
-    int error = pawl_deadline_check(clock, deadline);
+    int error = deadline != NULL ? pawl_deadline_check(clock, deadline) : 0;
     if (error != 0)
         return error;
     pawl_sleeper w;

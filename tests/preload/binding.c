@@ -99,22 +99,23 @@ static void it_takes_512_bytes_of_each_thread(void)
     X(pthread_mutex_init, 2.2.5, 2_2_5)                                                                      \
     X(pthread_mutex_destroy, 2.2.5, 2_2_5)                                                                   \
     X(pthread_mutex_lock, 2.2.5, 2_2_5)                                                                      \
-    X(pthread_mutex_unlock, 2.2.5, 2_2_5) X(pthread_mutex_trylock, 2.2.5, 2_2_5)                             \
-        X(pthread_mutex_trylock, 2.34, 2_34) X(pthread_mutex_timedlock, 2.2.5, 2_2_5)                        \
-            X(pthread_mutex_timedlock, 2.34, 2_34) X(pthread_mutex_clocklock, 2.30, 2_30)                    \
-                X(pthread_mutex_clocklock, 2.34, 2_34) X(pthread_cond_init, 2.2.5, 2_2_5)                    \
-                    X(pthread_cond_init, 2.3.2, 2_3_2) X(pthread_cond_wait, 2.2.5, 2_2_5) X(                 \
-                        pthread_cond_wait, 2.3.2, 2_3_2) X(pthread_cond_timedwait, 2.2.5, 2_2_5)             \
-                        X(pthread_cond_timedwait, 2.3.2, 2_3_2) X(pthread_cond_signal, 2.2.5, 2_2_5) X(      \
-                            pthread_cond_signal, 2.3.2, 2_3_2) X(pthread_cond_broadcast, 2.2.5, 2_2_5)       \
-                            X(pthread_cond_broadcast, 2.3.2, 2_3_2) X(pthread_cond_destroy, 2.2.5, 2_2_5) X( \
-                                pthread_cond_destroy, 2.3.2, 2_3_2) X(pthread_cond_clockwait, 2.30, 2_30)    \
-                                X(pthread_cond_clockwait, 2.34, 2_34) X(pthread_spin_lock, 2.2.5, 2_2_5)     \
-                                    X(pthread_spin_lock, 2.34, 2_34) X(pthread_spin_unlock, 2.2.5, 2_2_5)    \
-                                        X(pthread_spin_unlock, 2.34, 2_34) X(mtx_lock, 2.28, 2_28)           \
-                                            X(mtx_lock, 2.34, 2_34) X(cnd_wait, 2.28, 2_28)                  \
-                                                X(cnd_wait, 2.34, 2_34)                                      \
-                                                    X(__pthread_mutex_lock, 2.2.5, 2_2_5)                    \
+    X(pthread_mutex_unlock, 2.2.5, 2_2_5)                                                                    \
+    X(pthread_mutex_trylock, 2.2.5, 2_2_5) X(pthread_mutex_trylock, 2.34, 2_34)                              \
+        X(pthread_mutex_timedlock, 2.2.5, 2_2_5) X(pthread_mutex_timedlock, 2.34, 2_34)                      \
+            X(pthread_mutex_clocklock, 2.30, 2_30) X(pthread_mutex_clocklock, 2.34, 2_34)                    \
+                X(pthread_cond_init, 2.2.5, 2_2_5) X(pthread_cond_init, 2.3.2, 2_3_2)                        \
+                    X(pthread_cond_wait, 2.2.5, 2_2_5) X(pthread_cond_wait, 2.3.2, 2_3_2) X(                 \
+                        pthread_cond_timedwait, 2.2.5, 2_2_5) X(pthread_cond_timedwait, 2.3.2, 2_3_2)        \
+                        X(pthread_cond_signal, 2.2.5, 2_2_5) X(pthread_cond_signal, 2.3.2, 2_3_2) X(         \
+                            pthread_cond_broadcast, 2.2.5, 2_2_5) X(pthread_cond_broadcast, 2.3.2, 2_3_2)    \
+                            X(pthread_cond_destroy, 2.2.5, 2_2_5) X(pthread_cond_destroy, 2.3.2, 2_3_2)      \
+                                X(pthread_cond_clockwait, 2.30, 2_30) X(pthread_cond_clockwait, 2.34, 2_34)  \
+                                    X(pthread_spin_lock, 2.2.5, 2_2_5) X(pthread_spin_lock, 2.34, 2_34)      \
+                                        X(pthread_spin_unlock, 2.2.5, 2_2_5)                                 \
+                                            X(pthread_spin_unlock, 2.34, 2_34) X(mtx_lock, 2.28, 2_28)       \
+                                                X(mtx_lock, 2.34, 2_34) X(cnd_wait, 2.28, 2_28)              \
+                                                    X(cnd_wait, 2.34, 2_34) X(__pthread_mutex_lock, 2.2.5,   \
+                                                                              2_2_5)                         \
                                                         X(__pthread_mutex_unlock, 2.2.5, 2_2_5)              \
                                                             X(__pthread_mutex_trylock, 2.2.5, 2_2_5)         \
                                                                 X(__pthread_mutex_init, 2.2.5, 2_2_5)        \

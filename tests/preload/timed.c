@@ -83,14 +83,35 @@ static void *hammer(void *argument)
     return NULL;
 }
 
-/* Through a first in, first out lock that is never free. */
+static void nap(long nanoseconds)
+{
+    struct timespec t = {0, nanoseconds};
+    nanosleep(&t, NULL);
+}
+
+static void *hold_in_turns(void *argument)
+{
+    scene *s = argument;
+    while (!s->stop) {
+        OK(pthread_mutex_lock(&s->mutex));
+        CHECK_IS(s->inside++, 0);
+        nap(300000);
+        s->inside--;
+        OK(pthread_mutex_unlock(&s->mutex));
+        nap(50000);
+    }
+    return NULL;
+}
+
+/* Through a lock of which the queue is never empty. */
 static void a_timed_lock_succeeds_in_a_crowd(void)
 {
     static scene s;
-    pthread_t t[3];
-    for (int i = 0; i < 3; i++)
-        t[i] = spawn(hammer, &s);
-    for (int i = 0; i < 30; i++) {
+    pthread_t t[4];
+    for (int i = 0; i < 4; i++)
+        t[i] = spawn(hold_in_turns, &s);
+    pause_ms(5);
+    for (int i = 0; i < 10; i++) {
         struct timespec limit = in_ms(CLOCK_MONOTONIC, 25000);
         OK(pthread_mutex_clocklock(&s.mutex, CLOCK_MONOTONIC, &limit));
         CHECK_IS(s.inside++, 0);
@@ -98,7 +119,7 @@ static void a_timed_lock_succeeds_in_a_crowd(void)
         OK(pthread_mutex_unlock(&s.mutex));
     }
     s.stop = true;
-    for (int i = 0; i < 3; i++)
+    for (int i = 0; i < 4; i++)
         join(t[i]);
     OK(try_elsewhere(&s.mutex));
 }
