@@ -104,7 +104,7 @@ static int spun;
 static void *spin_up(void *unused)
 {
     for (int i = 0; i < 3000; i++) {
-        if (i % 5 == 0) {
+        if (i % 5 == 4) {
             while (pthread_spin_trylock(&spin) == EBUSY)
                 sched_yield();
         } else {
