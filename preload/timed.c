@@ -12,6 +12,7 @@
 #include "lock.h"
 #include "mutex.h"
 
+#include "src/nested.h"
 #include "src/queue.h"
 #include "src/sleep.h"
 
@@ -41,6 +42,10 @@ static bool hand_over(pawl_bucket *k, body *b, pawl_sleeper *first)
 
 void release_timed(body *b)
 {
+    if (PAWL_UNLIKELY(pawl_nested_in(b))) { /* they will try */
+        release_anyhow(b);
+        return;
+    }
     pawl_bucket *k = pawl_bucket_lock(b);
     pawl_sleeper *first = pawl_queue_first(k, b);
     bool done = false;
@@ -105,11 +110,24 @@ static bool got_it(body *b, pawl_sleeper *w)
     return true;
 }
 
+/* By a signal handler that has interrupted its own thread at the queue. */
+static int try_until(body *b, int clock, const struct timespec *deadline)
+{
+    pawl_sleeper nobody;
+    atomic_store_explicit(&nobody.state, WAITING, memory_order_relaxed);
+    while (!try_anyhow(b))
+        if (nap(&nobody, clock, deadline, SHORTEST))
+            return ETIMEDOUT;
+    return 0;
+}
+
 int take_until(body *b, int clock, const struct timespec *deadline)
 {
     int error = deadline != NULL ? pawl_deadline_check(clock, deadline) : 0;
     if (error != 0)
         return error;
+    if (PAWL_UNLIKELY(pawl_nested_in(b)))
+        return try_until(b, clock, deadline);
     pawl_sleeper w;
     atomic_store_explicit(&w.state, WAITING, memory_order_relaxed);
     pawl_bucket *k = pawl_bucket_lock(b);

@@ -2,6 +2,7 @@
 #include "cond.h"
 #include "debug.h"
 #include "mutex.h"
+#include "nested.h"
 #include "queue.h"
 #include "sleep.h"
 
@@ -81,9 +82,14 @@ static pawl_sleeper *call(pawl_cond *c, bool all)
 
 /* They join the mutex's queue, asleep as they are. If it has a queue, somebody sees to that already. If not,
  * the next release must: it may be under way, as in try_once_more(), and then this thread wakes the first. */
-static void transfer(pawl_sleeper *first)
+static void transfer(void *list)
 {
+    pawl_sleeper *first = list;
     pawl_mutex *m = first->mutex;
+    if (PAWL_UNLIKELY(pawl_nested_in(m))) {
+        pawl_nested_later(transfer, first);
+        return;
+    }
     pawl_sleeper *asleep = NULL;
     pawl_bucket *b = pawl_bucket_lock(m);
     bool alone = pawl_queue_first(b, m) == NULL;
@@ -120,8 +126,22 @@ static pawl_sleeper *cut(pawl_sleeper *first)
     return rest;
 }
 
+static void signal_later(void *cond)
+{
+    pawl_cond_signal_waiters(cond, false);
+}
+
+static void broadcast_later(void *cond)
+{
+    pawl_cond_signal_waiters(cond, true);
+}
+
 void pawl_cond_signal_waiters(pawl_cond *c, bool all)
 {
+    if (PAWL_UNLIKELY(pawl_nested_in(c))) {
+        pawl_nested_later(all ? broadcast_later : signal_later, c);
+        return;
+    }
     for (pawl_sleeper *w = call(c, all), *rest; w != NULL; w = rest) {
         rest = cut(w); /* before any of them goes */
         if (w->mutex != NULL)

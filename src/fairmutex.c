@@ -1,5 +1,6 @@
 /* fairmutex.c - pawl_fairmutex when somebody waits */
 #include <pawl/fairmutex.h>
+#include "nested.h"
 #include "queue.h"
 #include "sleep.h"
 
@@ -48,8 +49,17 @@ static void dequeue(pawl_bucket *b, pawl_fairmutex *m, pawl_sleeper *w)
 
 /* ---- unlocking */
 
+static void unlock_later(void *mutex)
+{
+    pawl_fairmutex_unlock_contended(mutex);
+}
+
 void pawl_fairmutex_unlock_contended(pawl_fairmutex *m)
 {
+    if (PAWL_UNLIKELY(pawl_nested_in(m))) {
+        pawl_nested_later(unlock_later, m);
+        return;
+    }
     pawl_bucket *b = pawl_bucket_lock(m);
     collect(b, m);
     pawl_sleeper *first = pawl_queue_first(b, m), *asleep = NULL;

@@ -1,6 +1,7 @@
 /* mutex.c - pawl_mutex: releasing it, and whose turn it is */
 #include "fork.h"
 #include "mutex.h"
+#include "nested.h"
 #include "sleep.h"
 
 #include <pawl/thread.h>
@@ -156,8 +157,25 @@ static void release_and_wake(pawl_bucket *b, pawl_mutex *m, pawl_sleeper *first)
     let_go(b, asleep);
 }
 
+static void rouse_first(void *mutex)
+{
+    pawl_bucket *b = pawl_bucket_lock(mutex);
+    pawl_sleeper *first = pawl_queue_first(b, mutex);
+    let_go(b, first != NULL ? pawl_mutex_rouse(b, mutex, first) : NULL);
+}
+
+static void wake_later(void *mutex)
+{
+    pawl_mutex_wake_dormant(mutex);
+}
+
 void pawl_mutex_unlock_contended(pawl_mutex *m)
 {
+    if (PAWL_UNLIKELY(pawl_nested_in(m))) {
+        pawl_mutex_release(m);
+        pawl_nested_later(rouse_first, m);
+        return;
+    }
     bool due = is_due(m);
     if (PAWL_LIKELY(!due && (bits(m) & PAWL_M_AWAKE))) {
         pawl_mutex_release(m);
@@ -178,6 +196,10 @@ void pawl_mutex_wake_dormant(const void *m)
     uint64_t shown = atomic_load_explicit(&pawl_mutex_dormant[pawl_mutex_slot(m)], memory_order_relaxed);
     if (shown != pawl_address(m) && shown != 1)
         return;
+    if (PAWL_UNLIKELY(pawl_nested_in(m))) {
+        pawl_nested_later(wake_later, (void *)(uintptr_t)m);
+        return;
+    }
     pawl_bucket *b = pawl_bucket_lock(m);
     pawl_sleeper *first = pawl_queue_first(b, m), *asleep = NULL;
     if (first != NULL && first->dormant)

@@ -1,5 +1,6 @@
 /* mutex_lock.c - pawl_mutex: waiting for it */
 #include "mutex.h"
+#include "nested.h"
 #include "sleep.h"
 
 #include <pawl/wait.h>
@@ -126,10 +127,27 @@ int pawl_mutex_wait(pawl_mutex *m, pawl_sleeper *w, int clock, const struct time
 
 /* ---- arriving */
 
+/* By a signal handler that has interrupted its own thread at the queue. */
+static int try_until(pawl_mutex *m, int clock, const struct timespec *deadline)
+{
+    struct timespec nap = {0, 50000}, now;
+    while (!pawl_mutex_trylock(m)) {
+        nanosleep(&nap, NULL);
+        if (deadline == NULL)
+            continue;
+        clock_gettime(clock, &now);
+        if (now.tv_sec != deadline->tv_sec ? now.tv_sec > deadline->tv_sec : now.tv_nsec >= deadline->tv_nsec)
+            return ETIMEDOUT;
+    }
+    return 0;
+}
+
 /* The first in a queue has nobody to wake before itself: it goes on spinning for a while, but in its place.
  */
 static int queue_up(pawl_mutex *m, int clock, const struct timespec *deadline)
 {
+    if (PAWL_UNLIKELY(pawl_nested_in(m)))
+        return try_until(m, clock, deadline);
     pawl_sleeper w;
     atomic_store_explicit(&w.state, PAWL_ASLEEP, memory_order_relaxed);
     pawl_bucket *b = pawl_bucket_lock(m);

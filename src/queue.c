@@ -1,7 +1,7 @@
 /* queue.c - queues of waiters, found by what they wait for */
 #include "fork.h"
+#include "nested.h"
 #include "queue.h"
-#include "signals.h"
 #include "sleep.h"
 
 #include <pawl/mutex.h>
@@ -44,13 +44,18 @@ void pawl_bucket_unlock(pawl_bucket *b)
     /* C: publishes the bucket, and what was done to objects under its lock */
     if (PAWL_UNLIKELY(atomic_exchange_explicit(&b->lock, FREE, memory_order_release) == SLEPT_ON))
         pawl_futex_wake(&b->lock);
-    pawl_signals_restore();
+    pawl_nested_end();
+}
+
+pawl_bucket *pawl_bucket_of(const volatile void *key)
+{
+    return &buckets[pawl_mutex_slot(key)];
 }
 
 pawl_bucket *pawl_bucket_lock(const volatile void *key)
 {
-    pawl_bucket *b = &buckets[pawl_mutex_slot(key)];
-    pawl_signals_block();
+    pawl_bucket *b = pawl_bucket_of(key);
+    pawl_nested_begin(b);
     if (PAWL_UNLIKELY(!take(b)))
         take_slowly(b);
     return b;

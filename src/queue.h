@@ -13,6 +13,7 @@ typedef struct pawl_bucket {
     pawl_sleeper *queues;   /* the first waiter of each queue                 */
 } PAWL_ALIGNED pawl_bucket;
 
+pawl_bucket *pawl_bucket_of(const volatile void *key);
 pawl_bucket *pawl_bucket_lock(const volatile void *key);
 void pawl_bucket_unlock(pawl_bucket *b);
 

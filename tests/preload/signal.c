@@ -67,5 +67,52 @@ static void a_handler_may_try_the_same_mutex(void)
     interrupt(try_the_same, 1000);
 }
 
-const test_case signal_cases[] = {
-    CASE(a_handler_may_lock_another_mutex), CASE(a_handler_may_try_the_same_mutex), {0}};
+/* ---- and condition variables, of which glibc's do not survive it */
+
+static pthread_cond_t cond = PTHREAD_COND_INITIALIZER;
+static int turn;
+
+static void signal_the_same(int unused)
+{
+    try_the_same(unused);
+    OK(pthread_cond_signal(&cond));
+    OK(pthread_cond_broadcast(&cond));
+}
+
+static void *take_turns(void *argument)
+{
+    int me = (int)(intptr_t)argument;
+    OK(pthread_mutex_lock(&mutex));
+    while (!stop) {
+        while (turn != me && !stop)
+            OK(pthread_cond_wait(&cond, &mutex));
+        turn = !me;
+        OK(pthread_cond_broadcast(&cond));
+    }
+    OK(pthread_mutex_unlock(&mutex));
+    return NULL;
+}
+
+static void a_handler_may_signal_the_same_condvar(void)
+{
+    struct sigaction action = {.sa_handler = signal_the_same};
+    OK(sigaction(SIGUSR1, &action, NULL));
+    pthread_t t[2] = {spawn(take_turns, (void *)0), spawn(take_turns, (void *)1)};
+    for (int i = 0; i < 1000; i++) {
+        OK(pthread_kill(t[i % 2], SIGUSR1));
+        struct timespec nap = {0, 50000};
+        nanosleep(&nap, NULL);
+    }
+    OK(pthread_mutex_lock(&mutex));
+    stop = true;
+    OK(pthread_cond_broadcast(&cond));
+    OK(pthread_mutex_unlock(&mutex));
+    join(t[0]);
+    join(t[1]);
+    OK(try_elsewhere(&mutex));
+}
+
+const test_case signal_cases[] = {CASE(a_handler_may_lock_another_mutex),
+                                  CASE(a_handler_may_try_the_same_mutex),
+                                  BEYOND(a_handler_may_signal_the_same_condvar),
+                                  {0}};
