@@ -45,6 +45,16 @@ static uint32_t value_of(word *w)
     return atomic_load_explicit(w, memory_order_relaxed);
 }
 
+/* Somebody here has locked one that is not FREE or HELD. Nobody unlocks what nobody locked: until then unlock need not
+ * look at the lock, which would take longer than all else that it does. */
+static _Atomic(bool) others;
+
+static void expect_others(void)
+{
+    if (!atomic_load_explicit(&others, memory_order_relaxed))
+        atomic_store_explicit(&others, true, memory_order_relaxed);
+}
+
 static bool spin(word *w, uint32_t counted)
 {
     uint32_t left = pawl_pauses(SPIN), step = 1;
@@ -91,6 +101,7 @@ static uint64_t nanoseconds(void)
 
 static void lock_counted(word *w, const void *site)
 {
+    expect_others();
     uint64_t waited = 0;
     if (!take(w, COUNTED)) {
         uint64_t start = nanoseconds();
@@ -103,8 +114,10 @@ static void lock_counted(word *w, const void *site)
 __attribute__((noinline)) static int lock_slowly(pthread_spinlock_t *s, const void *site)
 {
     word *w = word_in(s);
-    if (!is_ours(w))
+    if (!is_ours(w)) {
+        expect_others();
         return glibc()->spin_lock(s);
+    }
     if (value_of(w) & COUNTED)
         lock_counted(w, site);
     else
@@ -115,9 +128,14 @@ __attribute__((noinline)) static int lock_slowly(pthread_spinlock_t *s, const vo
 __attribute__((noinline)) static int trylock_slowly(pthread_spinlock_t *s, const void *site)
 {
     word *w = word_in(s);
-    if (!is_ours(w))
+    if (!is_ours(w)) {
+        expect_others();
         return glibc()->spin_trylock(s);
-    if (!(value_of(w) & COUNTED) || !take(w, COUNTED))
+    }
+    if (!(value_of(w) & COUNTED))
+        return EBUSY;
+    expect_others();
+    if (!take(w, COUNTED))
         return EBUSY;
     stats_acquired(w, site, 0);
     return 0;
@@ -167,7 +185,7 @@ EXPORT int pthread_spin_trylock(pthread_spinlock_t *s)
 EXPORT int pthread_spin_unlock(pthread_spinlock_t *s)
 {
     word *w = word_in(s);
-    if (PAWL_UNLIKELY(value_of(w) != HELD))
+    if (PAWL_UNLIKELY(atomic_load_explicit(&others, memory_order_relaxed)) && value_of(w) != HELD)
         return unlock_slowly(s);
     release(w, 0);
     return 0;
