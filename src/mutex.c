@@ -10,10 +10,10 @@
  * goes on between two of its hand-overs at least. A hand-over is a wake-up: 5 to 30 us in which nothing else
  * happens. 0 for the round: no clock is read. */
 #ifndef PAWL_MUTEX_ROUND
-#define PAWL_MUTEX_ROUND 1000u
+#define PAWL_MUTEX_ROUND 4000u
 #endif
 #ifndef PAWL_MUTEX_SHARE
-#define PAWL_MUTEX_SHARE 64u
+#define PAWL_MUTEX_SHARE 256u
 #endif
 
 /* Releases in a round, after which the rest of it are hand-overs. A waiter may see all of the round in which

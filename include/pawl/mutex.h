@@ -1,7 +1,7 @@
 /* mutex.h - the mutex for most programs: barging with a bound, and waiters that sleep
  *
  * Admission   whoever comes while it is free; but of those that sleep, one is handed the mutex every so
- *             often, first come, first served, so that all of them are served in about a millisecond
+ *             often, first come, first served, so that all of them are served in a few milliseconds
  * Bypass      at most PAWL_MUTEX_BYPASS acquisitions pass a thread that sleeps
  * Space       24 bytes per lock, none per thread; a queue of waiters in a process-wide table
  * Unlock      one store and no fence when nobody waits; does not touch the mutex after the release or the
