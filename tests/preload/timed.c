@@ -5,7 +5,7 @@ typedef struct scene {
     pthread_mutex_t mutex;
     _Atomic(bool) stop;
     _Atomic(int) entered, tid;
-    int inside;
+    _Atomic(int) inside; /* or else the compiler sees that it does not change */
 } scene;
 
 static bool is_past(clockid_t clock, const struct timespec *t)
@@ -70,15 +70,22 @@ static void a_free_mutex_needs_no_time(void)
 
 /* ---- in a crowd */
 
+/* By the owner: nobody else is inside. */
+static void visit_and_unlock(scene *s)
+{
+    CHECK_IS(s->inside, 0);
+    s->inside++;
+    s->entered++;
+    s->inside--;
+    OK(pthread_mutex_unlock(&s->mutex));
+}
+
 static void *hammer(void *argument)
 {
     scene *s = argument;
     while (!s->stop) {
         OK(pthread_mutex_lock(&s->mutex));
-        CHECK_IS(s->inside++, 0);
-        s->inside--;
-        s->entered++;
-        OK(pthread_mutex_unlock(&s->mutex));
+        visit_and_unlock(s);
     }
     return NULL;
 }
@@ -173,10 +180,7 @@ static void *lock_until_later(void *argument)
         if (result == ETIMEDOUT)
             continue;
         OK(result);
-        CHECK_IS(s->inside++, 0);
-        s->entered++;
-        s->inside--;
-        OK(pthread_mutex_unlock(&s->mutex));
+        visit_and_unlock(s);
     }
     return NULL;
 }
@@ -222,10 +226,7 @@ static void *try_in_a_loop(void *argument)
         if (result == EBUSY)
             continue;
         OK(result);
-        CHECK_IS(s->inside++, 0);
-        s->entered++;
-        s->inside--;
-        OK(pthread_mutex_unlock(&s->mutex));
+        visit_and_unlock(s);
     }
     return NULL;
 }
