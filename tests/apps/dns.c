@@ -1,7 +1,9 @@
 /* dns.c - asks a name server on this machine: dns PORT THREADS QUERIES NAMES
  *
  * Threads ask for the addresses of n<number>.example. and check every answer: name n has the address 10.0.0.0 + n.
- * A batch of questions is out at a time; what was not answered in time is asked again, as UDP wants it.
+ * A batch of questions is out at a time; what was not answered in time is asked again, as UDP wants it. The server's
+ * threads share out the clients by their ports, so a thread changes its port often: with one port each, chance would
+ * give one run a busy thread and three idle ones and the next run an even load.
  */
 #include "timing.h"
 
@@ -14,7 +16,14 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-enum { BATCH = 32, MESSAGE = 512, HEADER = 12, MAX_THREADS = 64, PATIENCE = 100 /* times 100 ms */ };
+enum {
+    BATCH = 32,
+    MESSAGE = 512,
+    HEADER = 12,
+    MAX_THREADS = 64,
+    BATCHES_OF_A_PORT = 16,
+    PATIENCE = 100 /* times 100 ms */
+};
 
 typedef struct client {
     pthread_t thread;
@@ -111,7 +120,12 @@ static void *work(void *argument)
 {
     client *c = argument;
     int s = connect_to(c->port), patience = PATIENCE;
-    for (int left = c->queries; left > 0; left -= BATCH) {
+    for (int left = c->queries, batches = 0; left > 0; left -= BATCH, batches++) {
+        if (batches == BATCHES_OF_A_PORT) {
+            close(s);
+            s = connect_to(c->port);
+            batches = 0;
+        }
         batch b = {.size = left < BATCH ? left : BATCH};
         b.open = b.size;
         for (int i = 0; i < b.size; i++)
