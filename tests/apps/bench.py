@@ -1,7 +1,8 @@
 """bench.py BUILD [--lock NAME,...] [--runs N] [--scale N]
 
-Throughput of programs with four threads, natively and with locks of Pawl under them; the runs take turns, so that
-what else happens on the machine happens to all. Shows medians, the extremes, and the ratio to glibc's.
+Throughput of programs with four threads, natively and with locks of Pawl under them; the runs take turns, each time in
+the other order, so that what else happens on the machine happens to all. Shows medians, the extremes, and the ratio to
+glibc's.
 """
 
 import argparse
@@ -13,9 +14,9 @@ import sys
 import programs
 from stage import Failure, Missing, Stage
 
-# How much work is about a second.
+# How much work is about a second; unbound's threads and its clients meet in the kernel, which takes more to even out.
 WORK = [(programs.sqlite_private, 2.5, "rows/s"), (programs.leveldb_readrandom, 6, "reads/s"),
-        (programs.unbound, 6, "answers/s")]
+        (programs.unbound, 18, "answers/s")]
 
 
 def arguments():
@@ -38,8 +39,8 @@ def measure(options, function, scale, unit, locks):
     rates = {lock: [] for lock in locks}
     for lock in locks:
         rate(options, function, lock, scale / 10)  # warm up
-    for _ in range(options.runs):
-        for lock in locks:
+    for run in range(options.runs):
+        for lock in locks if run % 2 == 0 else reversed(locks):
             rates[lock].append(rate(options, function, lock, scale))
     native = statistics.median(rates[None])
     for lock in locks:
