@@ -205,6 +205,8 @@ const scenario check_mutex_scenarios[] = {
      .threads = 3, .iterations = 1, .thread = cond_signal, .finish = mutex_is_free},
     {.name = "cond-broadcast", .what = "one broadcast, two waiters",
      .threads = 3, .iterations = 1, .thread = cond_broadcast, .finish = mutex_is_free},
+    {.name = "cond-overtake", .what = "one broadcast, two waiters, and the mutex wanted again and again",
+     .threads = 3, .iterations = 1, .thread = cond_overtake, .finish = mutex_is_free},
     {.name = "cond-timed", .what = "a signal for one with a deadline and one without",
      .threads = 3, .iterations = 1, .thread = cond_timed, .finish = mutex_is_free},
     {.name = "cond-destroy", .what = "destroyed right after a broadcast",

@@ -26,6 +26,7 @@ void mutex_nothing(void);
 
 void cond_signal(int id);
 void cond_broadcast(int id);
+void cond_overtake(int id);
 void cond_timed(int id);
 void cond_destroy(int id);
 void cond_destroy_signalled(int id);

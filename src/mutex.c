@@ -6,14 +6,26 @@
 
 #include <pawl/thread.h>
 
-/* In units of 1024 ns: how long a round takes, in which everybody who waits is served, and how long barging
- * goes on between two of its hand-overs at least. A hand-over is a wake-up: 5 to 30 us in which nothing else
- * happens. 0 for the round: no clock is read. */
+/* In units of 1024 ns; 0 for the round: no clock is read.
+ *
+ *   ROUND   in which everybody who waits is served; it is divided into shares
+ *   SHARE   how long barging goes on between two who are served, at least. Then the first waiter is called
+ *   GRACE   how long it may take to come. Then it is handed the mutex where it is: nobody has it until it wakes up, and
+ *           all who run come to wait, too
+ *   HELP    how often another waiter is woken, because the one that competes may be waiting for a CPU while
+ *           another CPU is idle
+ */
 #ifndef PAWL_MUTEX_ROUND
 #define PAWL_MUTEX_ROUND 4000u
 #endif
 #ifndef PAWL_MUTEX_SHARE
 #define PAWL_MUTEX_SHARE 256u
+#endif
+#ifndef PAWL_MUTEX_GRACE
+#define PAWL_MUTEX_GRACE 256u
+#endif
+#ifndef PAWL_MUTEX_HELP
+#define PAWL_MUTEX_HELP 128u
 #endif
 
 /* Releases in a round, after which the rest of it are hand-overs. A waiter may see all of the round in which
@@ -64,7 +76,7 @@ void pawl_mutex_dequeue(pawl_bucket *b, pawl_mutex *m, pawl_sleeper *w)
     pawl_queue_remove(b, w);
     if (!first)
         return;
-    set_bits(m, w->next == NULL ? 0 : bits(m) & ~(uint32_t)PAWL_M_AWAKE);
+    set_bits(m, w->next == NULL ? 0 : bits(m) & (PAWL_M_WAITERS | PAWL_M_TURN));
     pawl_mutex_set_dormant(b, m, false);
 }
 
@@ -78,34 +90,47 @@ pawl_sleeper *pawl_mutex_rouse(pawl_bucket *b, pawl_mutex *m, pawl_sleeper *firs
 
 /* ---- rounds, by the owner */
 
-void pawl_mutex_forget_rounds(pawl_mutex *m)
+static void forget_rounds(pawl_mutex *m)
 {
     m->passed = 0;
     m->look = 0;
     m->share = 0;
     m->step = 0;
+    m->asked = 0;
 }
 
-/* One more release while somebody waits. True if the first waiter is due. */
-static bool is_due(pawl_mutex *m)
+/* What a release has to do besides: nothing, ask a waiter to help, call the first, or hand over to it. */
+typedef enum due { NOTHING, ASK, CALL, HAND_OVER } due;
+
+static due due_by_clock(pawl_mutex *m)
 {
-    uint32_t passed = ++m->passed;
-    if (PAWL_LIKELY(passed < m->look))
-        return false;
-    if (passed >= BUDGET)
-        return true;
-    if (PAWL_MUTEX_ROUND == 0)
-        return false;
     uint32_t now = pawl_ticks();
     if (m->share == 0) { /* nobody was waiting before */
         m->share = PAWL_MUTEX_ROUND;
         m->since = now;
     }
-    if (now - m->since >= m->share)
-        return true;
+    uint32_t since = now - m->since;
+    if (since >= m->share)
+        return since - m->share < PAWL_MUTEX_GRACE ? CALL : HAND_OVER;
+    if (since < (m->asked + 1) * PAWL_MUTEX_HELP)
+        return NOTHING;
+    m->asked++;
+    return ASK;
+}
+
+/* One more release while somebody waits. */
+static due count_release(pawl_mutex *m)
+{
+    uint32_t passed = ++m->passed;
+    if (PAWL_LIKELY(passed < m->look))
+        return NOTHING;
+    if (passed >= BUDGET)
+        return HAND_OVER;
+    if (PAWL_MUTEX_ROUND == 0)
+        return passed % 2 != 0 ? CALL : ASK;
     m->step = m->step == 0 ? 1 : m->step < LOOK_MOST ? m->step * 2 : LOOK_MOST;
     m->look = BUDGET - passed < m->step ? BUDGET : passed + m->step;
-    return false;
+    return due_by_clock(m);
 }
 
 /* All who waited at the start of the last round have been served. The next round is for those that wait now.
@@ -118,10 +143,18 @@ static void start_round(pawl_mutex *m, const pawl_sleeper *first)
     m->share = (uint16_t)(share > PAWL_MUTEX_SHARE ? share : PAWL_MUTEX_SHARE);
 }
 
-static void start_share(pawl_mutex *m)
+void pawl_mutex_serve(pawl_bucket *b, pawl_mutex *m, pawl_sleeper *first)
 {
+    if (first->turn == (bits(m) & PAWL_M_TURN))
+        start_round(m, first);
+    pawl_mutex_dequeue(b, m, first);
+    if (bits(m) == 0) {
+        forget_rounds(m);
+        return;
+    }
     m->look = 0;
     m->step = 0;
+    m->asked = 0;
     if (PAWL_MUTEX_ROUND != 0)
         m->since = pawl_ticks();
 }
@@ -137,22 +170,35 @@ static void let_go(pawl_bucket *b, pawl_sleeper *asleep)
 
 static void hand_over(pawl_bucket *b, pawl_mutex *m, pawl_sleeper *first)
 {
-    if (first->turn == (bits(m) & PAWL_M_TURN))
-        start_round(m, first);
-    pawl_mutex_dequeue(b, m, first);
-    if (bits(m) == 0)
-        pawl_mutex_forget_rounds(m);
-    else
-        start_share(m);
+    pawl_mutex_serve(b, m, first);
     /* B: publishes the critical section */
     uint32_t was = atomic_exchange_explicit(&first->state, PAWL_OWNER, memory_order_release);
     let_go(b, was == PAWL_ASLEEP ? first : NULL);
 }
 
-static void release_and_wake(pawl_bucket *b, pawl_mutex *m, pawl_sleeper *first)
+static pawl_sleeper *ask_for_help(pawl_sleeper *first)
 {
-    bool awake = first == NULL || (bits(m) & PAWL_M_AWAKE);
-    pawl_sleeper *asleep = awake ? NULL : pawl_mutex_rouse(b, m, first);
+    pawl_sleeper *w = first->next;
+    while (w != NULL && atomic_load_explicit(&w->state, memory_order_relaxed) != PAWL_ASLEEP)
+        w = w->next;
+    if (w != NULL)
+        atomic_store_explicit(&w->state, PAWL_HELPER, memory_order_relaxed);
+    return w;
+}
+
+/* Returns whom to wake. */
+static pawl_sleeper *attend(pawl_bucket *b, pawl_mutex *m, pawl_sleeper *first, due due)
+{
+    if (due == CALL)
+        set_bits(m, bits(m) | PAWL_M_CALLED);
+    if (!(bits(m) & PAWL_M_AWAKE))
+        return pawl_mutex_rouse(b, m, first);
+    return due == ASK ? ask_for_help(first) : NULL;
+}
+
+static void release_and_wake(pawl_bucket *b, pawl_mutex *m, pawl_sleeper *first, due due)
+{
+    pawl_sleeper *asleep = first != NULL ? attend(b, m, first, due) : NULL;
     atomic_store_explicit(&m->held, 0, memory_order_release); /* A */
     let_go(b, asleep);
 }
@@ -176,17 +222,17 @@ void pawl_mutex_unlock_contended(pawl_mutex *m)
         pawl_nested_later(rouse_first, m);
         return;
     }
-    bool due = is_due(m);
-    if (PAWL_LIKELY(!due && (bits(m) & PAWL_M_AWAKE))) {
+    due due = count_release(m);
+    if (PAWL_LIKELY(due == NOTHING && (bits(m) & (PAWL_M_AWAKE | PAWL_M_HERE)) == PAWL_M_AWAKE)) {
         pawl_mutex_release(m);
         return;
     }
     pawl_bucket *b = pawl_bucket_lock(m);
     pawl_sleeper *first = pawl_queue_first(b, m);
-    if (due && first != NULL)
+    if (first != NULL && (due == HAND_OVER || (bits(m) & PAWL_M_HERE)))
         hand_over(b, m, first);
     else
-        release_and_wake(b, m, first);
+        release_and_wake(b, m, first, due);
 }
 
 /* Somebody went to sleep in the instant in which this thread released. The mutex exists if a waiter is in its

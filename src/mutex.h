@@ -6,22 +6,22 @@
 #include "queue.h"
 
 /* Of pawl_mutex.queue */
-enum { PAWL_M_WAITERS = 1, PAWL_M_AWAKE = 2, PAWL_M_TURN = 4 };
+enum { PAWL_M_WAITERS = 1, PAWL_M_AWAKE = 2, PAWL_M_TURN = 4, PAWL_M_CALLED = 8, PAWL_M_HERE = 16 };
 
 /* Of a waiter's state. Whoever holds the bucket's lock may change it to any of these, the waiter itself from
- * AWAKE to ASLEEP and back. */
+ * AWAKE or HELPER to ASLEEP. */
 enum {
-    PAWL_ASLEEP, /* sleeps or is about to: whoever changes this must wake it          */
+    PAWL_ASLEEP, /* sleeps or is about to: whoever changes this must wake it            */
     PAWL_AWAKE,  /* up, and responsible for the rest of the queue: see pawl_mutex.queue */
-    PAWL_OWNER,  /* was handed the mutex, and is out of the queue                     */
+    PAWL_HELPER, /* up, and responsible for nobody                                      */
+    PAWL_OWNER,  /* was handed the mutex, and is out of the queue                       */
 };
-
-/* By the owner: nobody waits any more. */
-void pawl_mutex_forget_rounds(pawl_mutex *m);
 
 /* With the bucket's lock held. */
 void pawl_mutex_enqueue(pawl_bucket *b, pawl_mutex *m, pawl_sleeper *w);
 void pawl_mutex_dequeue(pawl_bucket *b, pawl_mutex *m, pawl_sleeper *w);
+/* By the owner: the first waiter has got the mutex, or gets it now. */
+void pawl_mutex_serve(pawl_bucket *b, pawl_mutex *m, pawl_sleeper *first);
 void pawl_mutex_set_dormant(pawl_bucket *b, const void *m, bool dormant);
 /* Makes the first waiter the one that competes. Returns what the caller must wake once it has let go of the
  * bucket's lock, or null. */

@@ -7,7 +7,8 @@
 
 #include <errno.h>
 
-/* Nanoseconds of spinning: before a thread queues up; as the first in a new queue; and when it was woken. */
+/* Nanoseconds of spinning: before a thread queues up; as the first in a new queue; when it was woken; and when it was
+ * called, for then the next release is a hand-over. */
 #ifndef PAWL_MUTEX_SPIN_FIRST
 #define PAWL_MUTEX_SPIN_FIRST 500u
 #endif
@@ -16,6 +17,9 @@
 #endif
 #ifndef PAWL_MUTEX_SPIN_AWAKE
 #define PAWL_MUTEX_SPIN_AWAKE 1000u
+#endif
+#ifndef PAWL_MUTEX_SPIN_CALLED
+#define PAWL_MUTEX_SPIN_CALLED 20000u
 #endif
 #define STEP_MOST 16 /* pauses between two looks: each look costs the owner a miss */
 
@@ -52,9 +56,10 @@ static bool spin(pawl_mutex *m, const pawl_sleeper *w, uint32_t nanoseconds)
 static void settle(pawl_mutex *m, pawl_sleeper *w)
 {
     pawl_bucket *b = pawl_bucket_lock(m);
-    pawl_mutex_dequeue(b, m, w);
-    if (atomic_load_explicit(&m->queue, memory_order_relaxed) == 0)
-        pawl_mutex_forget_rounds(m);
+    if (pawl_queue_first(b, m) == w)
+        pawl_mutex_serve(b, m, w);
+    else
+        pawl_mutex_dequeue(b, m, w);
     pawl_bucket_unlock(b);
 }
 
@@ -77,21 +82,52 @@ static void lie_down(pawl_mutex *m, pawl_sleeper *w)
     if (state(w) == PAWL_AWAKE) {
         atomic_store_explicit(&w->state, PAWL_ASLEEP, memory_order_relaxed);
         uint32_t bits = atomic_load_explicit(&m->queue, memory_order_relaxed);
-        atomic_store_explicit(&m->queue, bits & ~(uint32_t)PAWL_M_AWAKE, memory_order_relaxed);
+        atomic_store_explicit(&m->queue, bits & ~(uint32_t)(PAWL_M_AWAKE | PAWL_M_HERE),
+                              memory_order_relaxed);
         pawl_mutex_set_dormant(b, m, true);
     }
     pawl_bucket_unlock(b);
 }
 
+/* If the first waiter was called, it says that it is here. */
+static bool is_called(pawl_mutex *m, pawl_sleeper *w)
+{
+    uint32_t bits = atomic_load_explicit(&m->queue, memory_order_relaxed);
+    if (!(bits & PAWL_M_CALLED))
+        return false;
+    pawl_bucket *b = pawl_bucket_lock(m);
+    bool here = state(w) == PAWL_AWAKE;
+    if (here) {
+        bits = atomic_load_explicit(&m->queue, memory_order_relaxed);
+        atomic_store_explicit(&m->queue, bits | PAWL_M_HERE, memory_order_relaxed);
+    }
+    pawl_bucket_unlock(b);
+    return here;
+}
+
 /* Awake and responsible, until it owns the mutex (true) or is ASLEEP or OWNER. */
 static bool compete(pawl_mutex *m, pawl_sleeper *w)
 {
-    if (pawl_mutex_trylock(m) || spin(m, w, PAWL_MUTEX_SPIN_AWAKE)) {
+    if (pawl_mutex_trylock(m) ||
+        spin(m, w, is_called(m, w) ? PAWL_MUTEX_SPIN_CALLED : PAWL_MUTEX_SPIN_AWAKE)) {
         settle(m, w);
         return true;
     }
     lie_down(m, w);
     return state(w) == PAWL_ASLEEP && try_once_more(m, w);
+}
+
+/* Awake, but if it loses, the one that is responsible is still there. */
+static bool help(pawl_mutex *m, pawl_sleeper *w)
+{
+    if (pawl_mutex_trylock(m) || spin(m, w, PAWL_MUTEX_SPIN_AWAKE)) {
+        settle(m, w);
+        return true;
+    }
+    uint32_t up = PAWL_HELPER;
+    atomic_compare_exchange_strong_explicit(&w->state, &up, PAWL_ASLEEP, memory_order_relaxed,
+                                            memory_order_relaxed);
+    return false;
 }
 
 /* False if it was handed the mutex just in time. */
@@ -116,6 +152,8 @@ int pawl_mutex_wait(pawl_mutex *m, pawl_sleeper *w, int clock, const struct time
 {
     for (;;) {
         if (state(w) == PAWL_AWAKE && compete(m, w))
+            return 0;
+        if (state(w) == PAWL_HELPER && help(m, w))
             return 0;
         if (state(w) == PAWL_OWNER)
             return 0;

@@ -15,9 +15,11 @@
  *           WAITERS   somebody is in the queue
  *           AWAKE     the first of them is up and competes: no unlock needs to wake anybody
  *           TURN      what is written on new waiters; it flips when a round begins
+ *           CALLED    the first of them is to come, for the next share is its own
+ *           HERE      and it has come
  *
- *   unlock, and queue is     0         AWAKE      WAITERS only          any, and the first waiter is due
- *                            release   release    release, wake one     hand over to it
+ *   unlock, and queue is     0         AWAKE      WAITERS only          HERE, or CALLED for too long
+ *                            release   release    release, wake one     hand over to the first
  *
  * All-zero bytes are an unlocked mutex. It needs no destruction. Another thread may unlock it.
  * docs/pawl_mutex.md tells the whole story.
@@ -48,12 +50,13 @@ typedef struct pawl_mutex {
     uint32_t look;  /* `passed` at which to look at the clock again                                     */
     uint32_t since; /* the time of the last hand-over, in units of 1024 ns                              */
     uint16_t share; /* how long after that the next one is due                                          */
-    uint16_t step;  /* releases between the last two looks                                              */
+    uint8_t step;   /* releases between the last two looks                                              */
+    uint8_t asked;  /* how many have been asked to help in this share                                   */
 } pawl_mutex;
 
 #define PAWL_MUTEX_INIT                                                                                      \
     {                                                                                                        \
-        0, 0, 0, 0, 0, 0, 0                                                                                  \
+        0, 0, 0, 0, 0, 0, 0, 0                                                                               \
     }
 
 #ifdef __cplusplus
