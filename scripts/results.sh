@@ -1,7 +1,8 @@
 #!/bin/sh
 # results.sh BUILD_DIR FOLDER - measures what docs/results.md shows, into one JSON file for each table, and a report
 #
-# About seven minutes. Threads that spin are no more than the CPUs; with more, they sleep.
+# About ten minutes; `python3 scripts/results.py FOLDER` puts them into the page. Threads that spin are no more than the
+# CPUs; with more, they sleep.
 set -eu
 if [ $# != 2 ] || [ ! -x "$1/pawl" ]; then
     echo "usage: scripts/results.sh BUILD_DIR FOLDER" >&2
@@ -42,6 +43,6 @@ for figure in hapax-fig1 reciprocating-fig2a reciprocating-fig2b; do
 done
 bench leveldb leveldb --lock $interposed --threads "1,$cpus,$crowd" --duration 200ms
 bench tail tail --lock pawl_mutex,pawl_fairmutex,mcs,glibc,nsync,abseil --duration 250ms
-bench ck-max mutexbench --lock $alike --threads "1,$cpus" --wait spin --duration 200ms
-bench ck-moderate mutexbench --lock $alike --threads "1,$cpus" --wait spin --ncs random:250 --duration 200ms
+bench ck-max mutexbench --lock $alike --threads "1,$cpus" --wait spin --runs 21 --duration 100ms
+bench ck-moderate mutexbench --lock $alike --threads "1,$cpus" --wait spin --ncs random:250 --runs 21 --duration 100ms
 "$pawl" report -o report.html ./*.json

@@ -1,0 +1,114 @@
+"""results.py FOLDER - puts what results.sh measured into the tables of docs/results.md
+
+A line `<!-- KIND FILE... -->` of the page stands above the table that is made of FILE.json of the folder.
+"""
+
+import json
+import os
+import pathlib
+import re
+import statistics
+import sys
+
+PAGE = pathlib.Path(__file__).parent.parent / "docs" / "results.md"
+ALIKE = [("ticket", "ck_ticket"), ("mcs", "ck_mcs"), ("clh", "ck_clh"), ("tts", "ck_fas")]
+
+
+def millions(value):
+    value /= 1e6
+    return f"{value:.1f}" if value >= 10 else f"{value:.2f}" if value >= 0.1 else f"{value:.3f}"
+
+
+def duration(ns):
+    for unit, name in (1e6, "ms"), (1e3, "us"):
+        if ns >= unit:
+            return f"{ns / unit:.1f} {name}"
+    return f"{ns:.0f} ns"
+
+
+def doubtful(point):
+    return "?" if point["doubts"] else ""
+
+
+def cell(point):
+    """Median, quartiles, and whether to doubt them."""
+    return "{} ({}-{})".format(*(millions(point[k]) for k in ("median", "q1", "q3"))) + doubtful(point)
+
+
+def median_of(point, key):
+    return statistics.median(run[key] for run in point["runs"])
+
+
+def table(head, rows, left=1):
+    """The first columns are words, the others numbers."""
+    rule = "|" + "---|" * left + "--:|" * (len(head) - left)
+    lines = ["| " + " | ".join(row) + " |" for row in (head, *rows)]
+    return "\n".join([lines[0], rule, *lines[1:]]) + "\n"
+
+
+def by_threads(studies):
+    """A row for each lock, a column for each number of threads; fairness where there are most of them."""
+    points = {(p["lock"], p["threads"]): p for s in studies for p in s["points"]}
+    locks = list(dict.fromkeys(lock for lock, _ in points))
+    threads = sorted({t for _, t in points})
+    most = threads[-1]
+    fair = points[locks[0], most]["runs"][0]["fairness"] is not None
+    head = ["lock", *(f"T={t}" for t in threads)] + ([f"min/max, T={most}"] if fair else [])
+    return table(head, [[f"`{lock}`", *(cell(points[lock, t]) for t in threads)] +
+                        ([f"{median_of(points[lock, most], 'fairness'):.2f}"] if fair else []) for lock in locks])
+
+
+def ring(studies):
+    return table(["waiting by", "hand-overs, M/s"], [[p["variant"], cell(p)] for p in studies[0]["points"]])
+
+
+def tail(studies):
+    """Medians of the runs' percentiles; the worst wait of all."""
+    def row(p):
+        waits = [run["wait_ns"] for run in p["runs"]]
+        return [f"`{p['lock']}`", str(p["threads"]), millions(p["median"]) + doubtful(p),
+                *(duration(statistics.median(w[k] for w in waits)) for k in ("p50", "p99", "p99.9", "p99.99")),
+                duration(max(w["max"] for w in waits)), f"{median_of(p, 'fairness'):.2f}"]
+    head = ["lock", "threads", "M/s", "p50", "p99", "p99.9", "p99.99", "worst", "min/max"]
+    return table(head, [row(p) for p in studies[0]["points"]])
+
+
+def outside(study):
+    steps = study["parameters"]["ncs"]
+    return f"[0,{steps})" if study["parameters"]["ncs_random"] else str(steps)
+
+
+def alike(studies):
+    rows = []
+    for study in studies:
+        points = {(p["lock"], p["threads"]): p for p in study["points"]}
+        for t in sorted({t for _, t in points}):
+            for ours, theirs in ((points[a, t], points[b, t]) for a, b in ALIKE):
+                rows.append([outside(study), str(t), f"`{ours['lock']}`", cell(ours), cell(theirs),
+                             f"{ours['median'] / theirs['median']:.2f}"])
+    return table(["steps outside", "threads", "lock", "ours, M/s", "Concurrency Kit's, M/s", "ratio"], rows, 3)
+
+
+KINDS = {"by-threads": by_threads, "ring": ring, "tail": tail, "alike": alike}
+
+
+def filled(match, folder):
+    kind, *files = match[2].split()
+    return match[1] + KINDS[kind]([json.loads((folder / f"{f}.json").read_text()) for f in files])
+
+
+def main():
+    if len(sys.argv) != 2:
+        sys.exit("usage: python3 scripts/results.py FOLDER")
+    folder = pathlib.Path(sys.argv[1])
+    try:
+        page = re.sub(r"(<!-- (.*) -->\n)(?:\|.*\n)*", lambda m: filled(m, folder), PAGE.read_text())
+    except (OSError, ValueError, LookupError) as e:
+        sys.exit(f"results: {e}")
+    new = PAGE.with_suffix(".new")
+    new.write_text(page)
+    os.replace(new, PAGE)
+
+
+if __name__ == "__main__":
+    main()
