@@ -1,17 +1,24 @@
 """pawl bench, and pawl demo"""
 
 import csv
+import fcntl
 import io
 import json
 import os
+import pathlib
+import pty
+import re
 import shutil
 import signal
+import statistics
+import struct
 import subprocess
+import termios
 import time
 
 import jsonschema
 
-from harness import check, environment, folder, output, pawl, registered, root, run, test
+from harness import check, children, environment, eventually, folder, output, pawl, registered, root, run, test
 import harness
 
 SCHEMA = json.loads((root / "bench/result.schema.json").read_text())
@@ -65,6 +72,22 @@ def mutexbench_measures_every_lock_alone_and_in_pairs():
     idle = [p["lock"] for p in b["points"] if p["median"] == 0]
     check(len(idle) < len(names) / 2, f"no acquisition: {idle}")
     check(b["harness_ns"] > 0, "harness_ns")
+
+
+@test
+def locks_are_inlined_into_the_loops():
+    if os.uname().machine != "x86_64":
+        return
+    code = run("objdump", "-d", "--no-show-raw-insn", harness.build / "pawl").stdout
+    loops = dict(re.findall(r"^[0-9a-f]+ <bench_do_(\w+)>:\n((?:.+\n)*)", code, re.MULTILINE))
+    inline = {name for header in (root / "include/pawl").glob("*.h")
+              for name in re.findall(r"^static inline (?:[^(]*\W)?(\w+)\(", header.read_text(), re.MULTILINE)}
+    check({"pawl_mcs_unlock", "pawl_post"} <= inline, "what is inline?")
+    for lock in registered() + ["mutex", "fairmutex"]:
+        for loop in ["work", "record", "lead", "follow", "pairs"]:
+            calls = re.findall(r"\bcall\s+(.*)", loops[f"{lock}_{loop}"])
+            missed = [c for c in calls if "*" in c or (m := re.search(r"<(\w+)", c)) and (m[1] in inline or m[1].startswith("bench_"))]
+            check(not missed, f"{lock}: its loop calls {missed}")
 
 
 @test
