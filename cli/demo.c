@@ -75,6 +75,14 @@ static void add_contended(grid *g, const point *p)
     grid_add(g, "%.2f", quantile(fairness, RUNS, 0.5));
 }
 
+static bool doubted(const study *s, size_t at)
+{
+    size_t count = 0;
+    for (size_t t = 0; t < s->thread_counts; t++)
+        count += s->points[at + t * s->lock_count].doubts.count;
+    return count > 0;
+}
+
 /* The points of a lock are one for each number of threads: one, as many as CPUs if these are more, and a crowd. */
 static void add_row(grid *g, const study *s, size_t at, const bench_lock *lock, double ns_per_pair)
 {
@@ -85,6 +93,7 @@ static void add_row(grid *g, const study *s, size_t at, const bench_lock *lock, 
     for (size_t t = 1; t < s->thread_counts; t++)
         add_contended(g, &s->points[at + t * s->lock_count]);
     grid_add(g, "%s", order_name(info != NULL ? info->order : PAWL_NONE));
+    grid_add(g, "%s", doubted(s, at) ? "?" : "");
 }
 
 static void print(output *o, const study *s, const bench_lock *const *locks, const double *pairs)
@@ -92,7 +101,7 @@ static void print(output *o, const study *s, const bench_lock *const *locks, con
     const machine *m = &s->machine;
     fprintf(o->file, "%u CPU%s, %s, %s, %s, wait %s\n\n", m->cpus, m->cpus == 1 ? "" : "s", m->model,
             m->kernel, m->compiler, policy_name(pawl_get_wait()));
-    grid g = grid_new(s->thread_counts > 2 ? "lrrrrrrl" : "lrrrrl");
+    grid g = grid_new(s->thread_counts > 2 ? "lrrrrrrll" : "lrrrrll");
     grid_add(&g, "lock");
     grid_add(&g, "bytes");
     grid_add(&g, "ns/pair");
@@ -101,6 +110,7 @@ static void print(output *o, const study *s, const bench_lock *const *locks, con
         grid_add(&g, "fair(%u)", s->threads[t]);
     }
     grid_add(&g, "order");
+    grid_add(&g, "%s", "");
     for (size_t i = 0; i < s->lock_count; i++)
         add_row(&g, s, i, locks[i], pairs[i]);
     grid_print(&g, o->file);
@@ -109,6 +119,7 @@ static void print(output *o, const study *s, const bench_lock *const *locks, con
             "\nns/pair: an uncontended lock and unlock. M/s(N): million acquisitions per second by N threads "
             "that do"
             "\nnothing else. fair(N): fewest acquisitions of a thread over most. order: who enters next.\n");
+    print_doubts(o->file, s, "--report");
 }
 
 static char *path_of(const char *prefix, const char *suffix)
@@ -155,17 +166,25 @@ static void write_report(const study *s, const char *prefix)
     free(page);
 }
 
+/* Before the measurement, not after it. */
+static void check_report(const char *prefix)
+{
+    static const char *const suffixes[] = {".json", "-pingpong.json", ".html"};
+    for (size_t i = 0; i < sizeof suffixes / sizeof suffixes[0]; i++) {
+        char *path = path_of(prefix, suffixes[i]);
+        output_check_as("--report", path);
+        free(path);
+    }
+}
+
 int demo_main(int argc, char **argv)
 {
     request r = {0};
     parse_options(&argp, argc, argv, 0, &r);
     check_environment();
     output_check(r.output);
-    if (r.report != NULL) {
-        char *page = path_of(r.report, ".html");
-        output_check(page);
-        free(page);
-    }
+    if (r.report != NULL)
+        check_report(r.report);
     size_t count;
     const bench_lock *const *locks = bench_locks(&count);
     double *pairs = time_pairs(locks, count);

@@ -42,15 +42,25 @@ size_t grid_width(const grid *g)
     return width;
 }
 
+/* The last cell of a row that is not empty. */
+static size_t row_end(const grid *g, size_t row)
+{
+    size_t end = row + g->columns - 1;
+    while (end > row && g->cell[end][0] == '\0')
+        end--;
+    return end;
+}
+
 void grid_print(const grid *g, FILE *to)
 {
-    for (size_t i = 0; i < g->cells; i++) {
-        size_t c = i % g->columns;
-        bool last = c == g->columns - 1;
-        int width = (int)column_width(g, c);
-        if (g->align[c] == 'l')
-            width = last ? 0 : -width; /* no spaces at the end of a line */
-        fprintf(to, "%*s%s", width, g->cell[i], last ? "\n" : gap);
+    for (size_t row = 0; row < g->cells; row += g->columns) {
+        size_t end = row_end(g, row);
+        for (size_t i = row; i <= end; i++) {
+            int width = (int)column_width(g, i - row);
+            if (g->align[i - row] == 'l')
+                width = i == end ? 0 : -width; /* no spaces at the end of a line */
+            fprintf(to, "%*s%s", width, g->cell[i], i == end ? "\n" : gap);
+        }
     }
 }
 

@@ -134,7 +134,13 @@ void study_text(output *o, const study *s);
 void study_json(output *o, const study *s);
 void study_csv(output *o, const study *s);
 
-/* progress.c: a line on standard error, if that is a terminal. */
+/* study_text.c: all doubts, or the first dozen and which option has them all. */
+void print_doubts(FILE *f, const study *s, const char *option);
+
+/* study_json.c: all that is said once and not of each point. */
+json_t *study_head(const study *s);
+
+/* progress.c: a line on standard error, if that is a terminal; cut off where the terminal ends. */
 void progress_show(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void progress_clear(void);
 

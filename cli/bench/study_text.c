@@ -268,7 +268,7 @@ static void print_doubt(FILE *f, const point *p, const char *text)
 }
 
 /* A large study has more doubts than anyone reads; JSON has them all. */
-static void print_doubts(FILE *f, const study *s)
+void print_doubts(FILE *f, const study *s, const char *option)
 {
     enum { SHOWN = 12 };
     size_t count = 0;
@@ -281,7 +281,7 @@ static void print_doubts(FILE *f, const study *s)
                 print_doubt(f, &s->points[i], s->points[i].doubts.text[d]);
             }
     if (count > SHOWN)
-        fprintf(f, "? and %zu more, which --json lists\n", count - SHOWN);
+        fprintf(f, "? and %zu more, which %s lists\n", count - SHOWN, option);
 }
 
 void study_text(output *o, const study *s)
@@ -303,5 +303,5 @@ void study_text(output *o, const study *s)
             used[i]->add(&g, s, &s->points[p]);
     grid_print(&g, o->file);
     grid_free(&g);
-    print_doubts(o->file, s);
+    print_doubts(o->file, s, "--json");
 }

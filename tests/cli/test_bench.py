@@ -374,6 +374,9 @@ def demo_shows_every_lock_and_writes_a_report():
         crowd = 4 * cpus
         check(rows[0] == ["lock", "bytes", "ns/pair", f"M/s({cpus})", f"fair({cpus})", f"M/s({crowd})", f"fair({crowd})", "order"], str(rows[0]))
         check([r[0] for r in rows[1:]] == all_locks(), "names differ from those of bench")
+        doubted = {p["lock"] for p in json.load(open(f"{f}/demo.json"))["points"] if p["doubts"]}
+        check({r[0] for r in rows[1:] if r[-1] == "?"} == doubted and "glibc_spin" in doubted, f"doubted: {doubted}")
+        check(f"? glibc_spin, {crowd} threads: {crowd} threads spin on {cpus} CPU" in text or "more, which --report lists\n" in text, text)
         for r in rows[1:]:
             check(int(r[1]) > 0 and float(r[2]) > 0 and float(r[3]) >= 0 and 0 <= float(r[4]) <= 1, str(r))
         check(text.endswith(f"\nreport: {f}/demo.html\n"), text[-200:])
