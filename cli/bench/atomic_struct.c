@@ -109,6 +109,7 @@ static const workload atomic_struct = {
     .options = options,
     .take = take,
     .subjects = preload_subjects,
+    .refusal = preload_refusal,
     .plan = plan,
     .parameters = parameters,
 };

@@ -62,9 +62,10 @@ typedef struct workload {
     const struct argp_option *options;               /* its own, or NULL                         */
     bool (*take)(study *s, int key, char *argument); /* one of them; false if it is another's    */
     const subject *(*subjects)(size_t *count);       /* NULL if it has no locks                  */
+    const char *(*refusal)(const char *lock);        /* why it is none of these; may be NULL     */
     void (*plan)(study *s);                          /* adds the points                          */
     void (*parameters)(const study *s, json_t *to);  /* what its own options said; may be NULL   */
-    void (*done)(void);                              /* after the measurement; may be NULL */
+    void (*done)(void);                              /* after the measurement; may be NULL       */
 } workload;
 
 typedef enum format { TEXT, JSON, CSV } format;

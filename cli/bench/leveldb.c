@@ -62,6 +62,7 @@ static const workload leveldb = {
     .options = options,
     .take = take,
     .subjects = preload_subjects,
+    .refusal = preload_refusal,
     .plan = plan,
     .parameters = parameters,
     .done = janitor_done,

@@ -27,6 +27,14 @@ static void add_lock(study *s, const subject *lock)
     s->locks[s->lock_count++] = lock;
 }
 
+static _Noreturn void refuse_lock(const study *s, const char *name, const subject *all, size_t count)
+{
+    const char *why = s->workload->refusal != NULL ? s->workload->refusal(name) : NULL;
+    if (why != NULL)
+        fail("--lock '%s': cannot be used under a program: %s", name, why);
+    fail("--lock '%s': no such lock%s", name, did_you_mean(name, subject_name, all, count));
+}
+
 static void lock_item(const char *item, void *input)
 {
     study *s = input;
@@ -41,7 +49,7 @@ static void lock_item(const char *item, void *input)
             found = true;
         }
     if (!found)
-        fail("--lock '%s': no such lock%s", item, did_you_mean(item, subject_name, all, count));
+        refuse_lock(s, item, all, count);
 }
 
 unsigned *append_number(unsigned *numbers, size_t *count, unsigned number)

@@ -1,6 +1,8 @@
 /* places.c - finds measuring programs and interposers */
 #include "places.h"
 
+#include "cli/library.h"
+
 #include "preload/register.h"
 
 #include <libgen.h>
@@ -39,13 +41,15 @@ static char *there(const char *format, ...)
 const char *find_program(const char *workload)
 {
     char *path = there("%s/bench/pawl-bench-%s", beside(), workload);
+    if (path == NULL)
+        path = there("%s/%s/pawl-bench-%s", beside(), PAWL_LIBEXECDIR_FROM_BINDIR, workload);
     return path != NULL ? path : there("%s/pawl-bench-%s", PAWL_LIBEXECDIR, workload);
 }
 
 static char *find_library(const char *lock)
 {
-    char *path = there("%s/preload/libpawl-%s.so", beside(), lock);
-    return path != NULL ? path : there("%s/libpawl-%s.so", PAWL_LIBDIR, lock);
+    char path[PATH_MAX];
+    return library_find(lock, path, sizeof path) ? there("%s", path) : NULL;
 }
 
 /* pawl_mutex and pawl_fairmutex sleep whatever the policy. */
@@ -70,4 +74,13 @@ const subject *preload_subjects(size_t *count)
     }
     *count = found;
     return all;
+}
+
+const char *preload_refusal(const char *lock)
+{
+    for (size_t i = 0; i < preload_library_count; i++)
+        if (strcmp(preload_libraries[i].name, lock) == 0)
+            return preload_libraries[i].refused != NULL ? preload_libraries[i].refused
+                                                        : "its library is not installed";
+    return bench_lock_find(lock) != NULL ? "there is no library that puts it there" : NULL;
 }

@@ -8,3 +8,6 @@ const char *find_program(const char *workload);
 
 /* The locks that an interposer brings, and glibc's, which needs none. */
 const subject *preload_subjects(size_t *count);
+
+/* Why a lock is not among them; NULL if there is no such lock at all. */
+const char *preload_refusal(const char *lock);

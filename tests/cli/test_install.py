@@ -30,6 +30,9 @@ def install_brings_headers_libraries_command_and_manual():
         check(headers == {h.name for h in found["ticket.h"].parent.iterdir()}, "headers differ from include/pawl")
         p = run(found["pawl"], "list")
         check(p.returncode == 0 and "hapax_vw" in p.stdout, p.stderr)
+        if "pawl-bench-atomic-struct" in found:  # wherever the whole of it was moved to
+            p = run(found["pawl"], "bench", "atomic-struct", "-d", "5ms", "-r", "1", "--by", "cas", "--threads", "1", "--lock", "ticket,glibc", "--csv")
+            check(p.returncode == 0 and p.stdout.count("\n") == 3, p.stderr)
 
 
 @test
