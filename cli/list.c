@@ -230,15 +230,22 @@ static const char *lock_name(const void *table, size_t i)
     return ((const lock_info *)table)[i].name;
 }
 
+static void take_format(request *r, format wanted)
+{
+    if (r->format != TEXT && r->format != wanted)
+        fail("--json and --markdown: cannot be used together");
+    r->format = wanted;
+}
+
 static error_t parse(int key, char *argument, struct argp_state *state)
 {
     request *r = state->input;
     switch (key) {
     case 'j':
-        r->format = JSON;
+        take_format(r, JSON);
         return 0;
     case 'm':
-        r->format = MARKDOWN;
+        take_format(r, MARKDOWN);
         return 0;
     case 'o':
         r->output = argument;

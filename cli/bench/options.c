@@ -107,6 +107,13 @@ const char *pin_name(const bench_pin *pin, char *room, size_t size)
     return room;
 }
 
+static void take_format(study *s, format wanted)
+{
+    if (s->format != TEXT && s->format != wanted)
+        fail("--json and --csv: cannot be used together");
+    s->format = wanted;
+}
+
 enum { WAIT = 0x200, PIN, WARM_UP };
 
 static error_t parse(int key, char *argument, struct argp_state *state)
@@ -137,10 +144,10 @@ static error_t parse(int key, char *argument, struct argp_state *state)
         s->runs = (unsigned)parse_number("--runs", argument, 1, MOST_RUNS);
         return 0;
     case 'j':
-        s->format = JSON;
+        take_format(s, JSON);
         return 0;
     case 'c':
-        s->format = CSV;
+        take_format(s, CSV);
         return 0;
     case 'o':
         s->output = argument;

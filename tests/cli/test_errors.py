@@ -1,5 +1,6 @@
 """Bad input: exit 2, one line that names the argument, nothing else."""
 
+import json
 import os
 
 from harness import check, environment, folder, output, pawl, refused, test
@@ -89,6 +90,26 @@ def bad_values_of_single_workloads_are_refused():
         (["pingpong", "--cpus", "x,y"], "--cpus"),
     ]:
         refused(["bench", *arguments], named)
+
+
+@test
+def two_formats_at_once_are_refused():
+    for workload in WORKLOADS:
+        for forms in [["--json", "--csv"], ["--csv", "--json"], ["-jc"], ["-c", "-j", "-j"]]:
+            refused(["bench", workload, *forms], "--json and --csv")
+    refused(["list", "--json", "--markdown"], "--json and --markdown")
+    refused(["list", "-mj"], "--json and --markdown")
+    output("list", "--json", "--json")
+
+
+@test
+def locks_that_cannot_be_put_under_a_program_are_refused_with_the_reason():
+    for lock in json.loads(output("run", "--list", "--json"))["locks"]:
+        for workload in ["atomic-struct", "leveldb"] if not lock["usable"] else []:
+            refused(["bench", workload, "--lock", f"glibc,{lock['name']}"],
+                    f"--lock '{lock['name']}': cannot be used under a program: {lock['reason']}")
+    refused(["bench", "atomic-struct", "--lock", "glibc_spin"], "--lock 'glibc_spin': cannot be used under a program: there is no library")
+    refused(["bench", "leveldb", "--lock", "tickt"], "--lock 'tickt': no such lock; did you mean 'ticket'?")
 
 
 @test
