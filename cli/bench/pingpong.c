@@ -41,13 +41,13 @@ static void add_pair(study *s, unsigned a, unsigned b)
         fail("out of memory");
     point *p = add_point(s, &line, 2);
     p->variant = variant;
-    p->request.pin.policy = BENCH_CPUS;
     p->request.cpus[0] = a;
     p->request.cpus[1] = b;
 }
 
 static void plan(study *s)
 {
+    s->base.pin.policy = BENCH_CPUS;
     if (s->thread_counts == 2) {
         add_pair(s, s->threads[0], s->threads[1]);
         return;

@@ -1,11 +1,67 @@
-/* study_csv.c - a study as CSV: a line for each run, as in RFC 4180 but with plain newlines */
+/* study_csv.c - a study as CSV: a line for each run, as in RFC 4180 but with plain newlines
+ *
+ * Every line says all, so that lines of many studies can be put together and taken apart again. The columns are the same
+ * for all workloads; what a workload does not have is empty.
+ */
 #include "bench.h"
+
+static const char columns[] =
+    "workload,preset,lock,family,variant,pin,unit,threads,run,value,fairness,jain,starvation_ns,"
+    "worst_wait_ns,cpu_s,voluntary_switches,involuntary_switches,cycles,instructions,cache_misses,"
+    "wait_p50_ns,wait_p90_ns,wait_p99_ns,wait_p99.9_ns,wait_p99.99_ns,wait_max_ns,doubts,reasons,notes";
+
+/* What JSON says once, and in which of its objects. */
+static const struct {
+    const char *object, *name;
+} once[] = {
+    {"parameters", "duration_s"},
+    {"parameters", "warm_up_s"},
+    {"parameters", "processes"},
+    {"parameters", "wait"},
+    {"parameters", "cs"},
+    {"parameters", "ncs"},
+    {"parameters", "ncs_random"},
+    {"parameters", "generator"},
+    {"parameters", "locks"},
+    {"parameters", "entries"},
+    {NULL, "harness_ns"},
+    {NULL, "pawl"},
+    {NULL, "date"},
+    {"machine", "cpu"},
+    {"machine", "cpus"},
+    {"machine", "sockets"},
+    {"machine", "cores"},
+    {"machine", "numa_nodes"},
+    {"machine", "topology"},
+    {"machine", "kernel"},
+    {"machine", "libc"},
+    {"machine", "compiler"},
+    {"machine", "commit"},
+    {"machine", "perf"},
+};
+
+#define COUNT_OF(array) (sizeof(array) / sizeof(array)[0])
+
+static void put_quoted(FILE *f, const char *text)
+{
+    for (; *text != '\0'; text++)
+        fprintf(f, *text == '"' ? "\"\"" : "%c", *text);
+}
 
 static void text_field(FILE *f, const char *text)
 {
     fputc('"', f);
-    for (; *text != '\0'; text++)
-        fprintf(f, *text == '"' ? "\"\"" : "%c", *text);
+    put_quoted(f, text);
+    fputc('"', f);
+}
+
+static void texts_field(FILE *f, const doubts *d)
+{
+    fputs(",\"", f);
+    for (size_t i = 0; i < d->count; i++) {
+        fputs(i > 0 ? "; " : "", f);
+        put_quoted(f, d->text[i]);
+    }
     fputc('"', f);
 }
 
@@ -17,11 +73,22 @@ static void number_field(FILE *f, double value)
         fprintf(f, "%.9g", value);
 }
 
-static void run_line(FILE *f, const study *s, const point *p, unsigned r)
+static void json_field(FILE *f, const json_t *value)
+{
+    if (json_is_number(value)) {
+        number_field(f, json_number_value(value));
+        return;
+    }
+    fputc(',', f);
+    if (json_is_string(value))
+        text_field(f, json_string_value(value));
+    else if (json_is_boolean(value))
+        fputs(json_is_true(value) ? "true" : "false", f);
+}
+
+static void point_fields(FILE *f, const study *s, const point *p)
 {
     char room[32];
-    const bench_run *x = &p->samples[r].run;
-    bool waits = p->samples[r].waits != NULL;
     const char *texts[] = {s->workload->name,
                            s->preset != NULL ? s->preset : "",
                            p->lock,
@@ -29,48 +96,67 @@ static void run_line(FILE *f, const study *s, const point *p, unsigned r)
                            p->variant != NULL ? p->variant : "",
                            pin_name(&p->request.pin, room, sizeof room),
                            s->workload->unit};
-    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+    for (size_t i = 0; i < COUNT_OF(texts); i++) {
         text_field(f, texts[i]);
         fputc(',', f);
     }
-    fprintf(f, "%u,%u", p->request.threads, r + 1);
-    double numbers[] = {x->value,
-                        x->fairness,
-                        x->jain,
-                        x->starvation_ns,
-                        x->worst_wait_ns,
-                        x->cpu_s,
-                        x->voluntary_switches,
-                        x->involuntary_switches,
-                        x->counters[BENCH_CYCLES],
-                        x->counters[BENCH_INSTRUCTIONS],
-                        x->counters[BENCH_CACHE_MISSES],
-                        waits ? x->waits.p50 : -1,
-                        waits ? x->waits.p90 : -1,
-                        waits ? x->waits.p99 : -1,
-                        waits ? x->waits.p999 : -1,
-                        waits ? x->waits.p9999 : -1,
-                        waits ? x->waits.max : -1};
-    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
+    fprintf(f, "%u", p->request.threads);
+}
+
+static void run_fields(FILE *f, const sample *of, unsigned number)
+{
+    const bench_run *x = &of->run;
+    bool waits = of->waits != NULL;
+    const double numbers[] = {number,
+                              x->value,
+                              x->fairness,
+                              x->jain,
+                              x->starvation_ns,
+                              x->worst_wait_ns,
+                              x->cpu_s,
+                              x->voluntary_switches,
+                              x->involuntary_switches,
+                              x->counters[BENCH_CYCLES],
+                              x->counters[BENCH_INSTRUCTIONS],
+                              x->counters[BENCH_CACHE_MISSES],
+                              waits ? x->waits.p50 : -1,
+                              waits ? x->waits.p90 : -1,
+                              waits ? x->waits.p99 : -1,
+                              waits ? x->waits.p999 : -1,
+                              waits ? x->waits.p9999 : -1,
+                              waits ? x->waits.max : -1};
+    for (size_t i = 0; i < COUNT_OF(numbers); i++)
         number_field(f, numbers[i]);
-    fprintf(f, ",%zu", p->doubts.count);
-    const char *origin[] = {s->machine.model, s->machine.kernel, s->machine.compiler, s->machine.commit};
-    for (size_t i = 0; i < sizeof origin / sizeof origin[0]; i++) {
-        fputc(',', f);
-        text_field(f, origin[i]);
+}
+
+static void once_fields(FILE *f, const json_t *head)
+{
+    for (size_t i = 0; i < COUNT_OF(once); i++) {
+        const json_t *in = once[i].object != NULL ? json_object_get(head, once[i].object) : head;
+        json_field(f, json_object_get(in, once[i].name));
     }
+}
+
+static void run_line(FILE *f, const study *s, const point *p, unsigned r, const json_t *head)
+{
+    point_fields(f, s, p);
+    run_fields(f, &p->samples[r], r + 1);
+    number_field(f, (double)p->doubts.count);
+    texts_field(f, &p->doubts);
+    texts_field(f, &s->doubts);
+    once_fields(f, head);
     fputc('\n', f);
 }
 
 void study_csv(output *o, const study *s)
 {
-    fputs("workload,preset,lock,family,variant,pin,unit,threads,run,value,fairness,jain,starvation_ns,worst_"
-          "wait_ns,cpu_s,"
-          "voluntary_switches,involuntary_switches,cycles,instructions,cache_misses,wait_p50_ns,wait_p90_ns,"
-          "wait_p99_ns,"
-          "wait_p99.9_ns,wait_p99.99_ns,wait_max_ns,doubts,cpu,kernel,compiler,commit\n",
-          o->file);
+    json_t *head = study_head(s);
+    fputs(columns, o->file);
+    for (size_t i = 0; i < COUNT_OF(once); i++)
+        fprintf(o->file, ",%s", once[i].name);
+    fputc('\n', o->file);
     for (size_t i = 0; i < s->point_count; i++)
         for (unsigned r = 0; r < s->runs; r++)
-            run_line(o->file, s, &s->points[i], r);
+            run_line(o->file, s, &s->points[i], r, head);
+    json_decref(head);
 }

@@ -100,19 +100,27 @@ static json_t *point_json(const study *s, const point *p)
         p->min, "max", p->max, "q1", p->q1, "q3", p->q3, "doubts", texts(&p->doubts));
 }
 
-void study_json(output *o, const study *s)
+json_t *study_head(const study *s)
 {
     char date[32];
     time_t now = time(NULL);
     strftime(date, sizeof date, "%Y-%m-%dT%H:%M:%SZ", gmtime(&now));
-    json_t *points = json_array();
+    json_t *head =
+        json_pack("{ss si ss ss? so ss so so ss sb so}", "pawl", PAWL_VERSION, "format", 1, "workload",
+                  s->workload->name, "preset", s->preset, "parameters", parameters_json(s), "date", date,
+                  "machine", machine_json(&s->machine), "harness_ns",
+                  s->harness_known ? json_real(s->harness_ns) : json_null(), "unit", s->workload->unit,
+                  "higher_is_better", s->workload->higher_is_better, "doubts", texts(&s->doubts));
+    if (head == NULL)
+        fail("out of memory");
+    return head;
+}
+
+void study_json(output *o, const study *s)
+{
+    json_t *all = study_head(s), *points = json_array();
     for (size_t i = 0; i < s->point_count; i++)
         json_array_append_new(points, point_json(s, &s->points[i]));
-    output_json(o, json_pack("{ss si ss so so ss so so ss sb so so}", "pawl", PAWL_VERSION, "format", 1,
-                             "workload", s->workload->name, "preset",
-                             s->preset != NULL ? json_string(s->preset) : json_null(), "parameters",
-                             parameters_json(s), "date", date, "machine", machine_json(&s->machine),
-                             "harness_ns", s->harness_known ? json_real(s->harness_ns) : json_null(), "unit",
-                             s->workload->unit, "higher_is_better", s->workload->higher_is_better, "points",
-                             points, "doubts", texts(&s->doubts)));
+    json_object_set_new(all, "points", points);
+    output_json(o, all);
 }
