@@ -4,20 +4,22 @@
 
 #include <errno.h>
 
-static int bind_to(hwloc_topology_t t, hwloc_const_cpuset_t set)
+static int of_object(hwloc_obj_t object, hwloc_cpuset_t set)
 {
-    return hwloc_set_cpubind(t, set, HWLOC_CPUBIND_THREAD) == 0 ? 0 : errno;
+    if (object == NULL)
+        return ENODEV;
+    return hwloc_bitmap_copy(set, object->cpuset) == 0 ? 0 : ENOMEM;
 }
 
-static int bind_to_object(hwloc_topology_t t, hwloc_obj_type_t type, unsigned index)
+/* One after the other, and round again. */
+static int in_turn(hwloc_topology_t t, hwloc_obj_type_t type, unsigned index, hwloc_cpuset_t set)
 {
     int count = hwloc_get_nbobjs_by_type(t, type);
-    hwloc_obj_t object = count > 0 ? hwloc_get_obj_by_type(t, type, index % (unsigned)count) : NULL;
-    return object != NULL ? bind_to(t, object->cpuset) : ENODEV;
+    return of_object(count > 0 ? hwloc_get_obj_by_type(t, type, index % (unsigned)count) : NULL, set);
 }
 
 /* The distribution of as many threads as fit; the others go round again. */
-static int bind_scattered(hwloc_topology_t t, unsigned index, unsigned threads)
+static int scattered(hwloc_topology_t t, unsigned index, unsigned threads, hwloc_cpuset_t set)
 {
     int cpus = hwloc_get_nbobjs_by_type(t, HWLOC_OBJ_PU);
     if (cpus <= 0)
@@ -28,36 +30,43 @@ static int bind_scattered(hwloc_topology_t t, unsigned index, unsigned threads)
     if (hwloc_distrib(t, &root, 1, sets, n, INT_MAX, 0) != 0)
         return errno;
     hwloc_bitmap_singlify(sets[index % n]);
-    int error = bind_to(t, sets[index % n]);
+    int error = hwloc_bitmap_copy(set, sets[index % n]) == 0 ? 0 : ENOMEM;
     for (unsigned i = 0; i < n; i++)
         hwloc_bitmap_free(sets[i]);
     return error;
 }
 
-static int bind_to_cpu(hwloc_topology_t t, unsigned cpu)
+int bench_pin_choose(const bench_pin *pin, unsigned index, unsigned threads, const unsigned *cpus,
+                     hwloc_cpuset_t set)
 {
-    hwloc_obj_t object = hwloc_get_pu_obj_by_os_index(t, cpu);
-    return object != NULL ? bind_to(t, object->cpuset) : ENODEV;
+    hwloc_topology_t t = bench_topology();
+    if (t == NULL)
+        return ENODEV;
+    switch (pin->policy) {
+    case BENCH_FREE:
+        return of_object(hwloc_get_root_obj(t), set);
+    case BENCH_COMPACT:
+        return in_turn(t, HWLOC_OBJ_PU, index, set);
+    case BENCH_SCATTER:
+        return scattered(t, index, threads, set);
+    case BENCH_NUMA:
+        return in_turn(t, HWLOC_OBJ_NUMANODE, index, set);
+    case BENCH_NODE:
+        return of_object(hwloc_get_obj_by_type(t, HWLOC_OBJ_NUMANODE, pin->node), set);
+    case BENCH_CPUS:
+        return of_object(hwloc_get_pu_obj_by_os_index(t, cpus[index]), set);
+    }
+    return EINVAL;
 }
 
 int bench_pin_self(const bench_pin *pin, unsigned index, unsigned threads, const unsigned *cpus)
 {
-    hwloc_topology_t t = pin->policy == BENCH_FREE ? NULL : bench_topology();
-    if (t == NULL)
-        return pin->policy == BENCH_FREE ? 0 : ENODEV;
-    switch (pin->policy) {
-    case BENCH_FREE:
+    if (pin->policy == BENCH_FREE)
         return 0;
-    case BENCH_COMPACT:
-        return bind_to_object(t, HWLOC_OBJ_PU, index);
-    case BENCH_SCATTER:
-        return bind_scattered(t, index, threads);
-    case BENCH_NUMA:
-        return bind_to_object(t, HWLOC_OBJ_NUMANODE, index);
-    case BENCH_NODE:
-        return bind_to_object(t, HWLOC_OBJ_NUMANODE, pin->node);
-    case BENCH_CPUS:
-        return bind_to_cpu(t, cpus[index]);
-    }
-    return EINVAL;
+    hwloc_cpuset_t set = hwloc_bitmap_alloc();
+    int error = set != NULL ? bench_pin_choose(pin, index, threads, cpus, set) : ENOMEM;
+    if (error == 0 && hwloc_set_cpubind(bench_topology(), set, HWLOC_CPUBIND_THREAD) != 0)
+        error = errno;
+    hwloc_bitmap_free(set);
+    return error;
 }

@@ -15,5 +15,10 @@ typedef struct bench_pin {
     unsigned node;
 } bench_pin;
 
-/* Binds the calling thread, the `index`th of `threads`. 0 or an errno value. `cpus` is for BENCH_CPUS. */
+/* The CPUs of the `index`th of `threads`. 0 or an errno value. `cpus` is for BENCH_CPUS. */
+struct hwloc_bitmap_s;
+int bench_pin_choose(const bench_pin *pin, unsigned index, unsigned threads, const unsigned *cpus,
+                     struct hwloc_bitmap_s *set);
+
+/* Binds the calling thread to them. */
 int bench_pin_self(const bench_pin *pin, unsigned index, unsigned threads, const unsigned *cpus);

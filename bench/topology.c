@@ -14,7 +14,8 @@ static void load(void)
     hwloc_bitmap_t usable = hwloc_bitmap_alloc();
     if (hwloc_topology_load(t) == 0 && usable != NULL) {
         if (hwloc_get_cpubind(t, usable, HWLOC_CPUBIND_PROCESS) == 0)
-            hwloc_topology_restrict(t, usable, 0); /* what taskset left of it */
+            /* What taskset left of it. Nobody can run on a node that lost all its CPUs. */
+            hwloc_topology_restrict(t, usable, HWLOC_RESTRICT_FLAG_REMOVE_CPULESS);
         loaded = t;
     }
     hwloc_bitmap_free(usable);

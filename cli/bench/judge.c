@@ -109,11 +109,37 @@ static double usual_step_ns(const study *s)
     return median;
 }
 
+static double step_ns_of_round(const study *s, unsigned round)
+{
+    double *values = allocate(s->point_count, sizeof *values);
+    for (size_t i = 0; i < s->point_count; i++)
+        values[i] = s->points[i].samples[round].run.step_ns;
+    double median = quantile(values, s->point_count, 0.5);
+    free(values);
+    return median;
+}
+
+/* All points take their turn in every round, so that CPUs which change their speed from round to round hit all alike,
+ * and no point shows it. */
+static void judge_rounds(study *s)
+{
+    double fastest = step_ns_of_round(s, 0), slowest = fastest;
+    for (unsigned round = 1; round < s->runs; round++) {
+        double step_ns = step_ns_of_round(s, round);
+        fastest = step_ns < fastest ? step_ns : fastest;
+        slowest = step_ns > slowest ? step_ns : slowest;
+    }
+    if (slowest > fastest * (1 + 2 * drift))
+        doubt(&s->doubts, "the CPUs were %.0f %% slower in one round of runs than in another",
+              100 * (slowest / fastest - 1));
+}
+
 void judge(study *s)
 {
     double step_ns = usual_step_ns(s);
     for (size_t i = 0; i < s->point_count; i++)
         judge_point(s, &s->points[i], step_ns);
+    judge_rounds(s);
     judge_load(s);
 }
 

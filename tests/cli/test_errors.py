@@ -84,6 +84,7 @@ def bad_values_of_single_workloads_are_refused():
         (["atomic-struct", "--preset", "max"], "--preset"),
         (["atomic-struct", "--lock", "nsync"], "--lock"),
         (["leveldb", "--entries", "0"], "--entries"),
+        (["mutexbench", "--pin", "node=7"] if not os.path.exists("/sys/devices/system/node/node7") else ["mutexbench", "--pin", "node"], "--pin"),
         (["pingpong", "--cpus", "0"], "--cpus"),
         (["pingpong", "--cpus", "0,0"], "--cpus"),
         (["pingpong", "--cpus", "0,65535"], "--cpus"),
