@@ -2,17 +2,28 @@
 #include "bench.h"
 
 #include <stdarg.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
+
+/* One less than a line has: what fills it may wrap, and then the next one erases but its end. */
+static int room(void)
+{
+    enum { USUAL = 80 };
+    struct winsize size;
+    bool known = ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0;
+    return (known ? size.ws_col : USUAL) - 1;
+}
 
 void progress_show(const char *format, ...)
 {
     if (!isatty(STDERR_FILENO))
         return;
+    char line[256];
     va_list arguments;
     va_start(arguments, format);
-    fputs("\r\033[K", stderr);
-    vfprintf(stderr, format, arguments);
+    vsnprintf(line, sizeof line, format, arguments);
     va_end(arguments);
+    fprintf(stderr, "\r\033[K%.*s", room(), line);
     fflush(stderr);
 }
 
