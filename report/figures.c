@@ -2,12 +2,14 @@
 #include "figures.h"
 
 #include "cli/cli.h"
+#include "cli/janitor.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -16,41 +18,25 @@ static const char script_name[] = "script", log_name[] = "log";
 
 typedef struct studio {
     const char *directory;
-    bool made; /* the directory is ours */
-    char *folder;
     int fd; /* of the folder */
 } studio;
 
 /* Leaves nothing behind. */
-static void clear(studio *s)
+static _Noreturn void give_up(const studio *s, const char *format, const char *why)
 {
-    DIR *d = fdopendir(s->fd);
-    for (struct dirent *e; d != NULL && (e = readdir(d)) != NULL;)
-        if (e->d_name[0] != '.')
-            unlinkat(dirfd(d), e->d_name, 0);
-    if (d != NULL)
-        closedir(d);
-    rmdir(s->folder);
-    free(s->folder);
-}
-
-static _Noreturn void give_up(studio *s, const char *format, const char *why)
-{
-    clear(s);
-    if (s->made)
-        rmdir(s->directory);
+    janitor_done();
     fail(format, s->directory, why);
 }
 
 static studio open_studio(const char *directory)
 {
-    studio s = {.directory = directory, .made = mkdir(directory, 0777) == 0};
-    if (!s.made && errno != EEXIST)
+    bool made = mkdir(directory, 0777) == 0;
+    if (!made && errno != EEXIST)
         fail("--figures '%s': %s", directory, strerror(errno));
-    if (asprintf(&s.folder, "%s/.pawl-XXXXXX", directory) < 0)
-        fail("out of memory");
-    if (mkdtemp(s.folder) == NULL || (s.fd = open(s.folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)) < 0)
-        fail("--figures '%s': %s", directory, strerror(errno));
+    const char *folder = janitor_folder("--figures", directory, ".pawl-XXXXXX", made);
+    studio s = {.directory = directory, .fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
+    if (s.fd < 0)
+        give_up(&s, "--figures '%s': %s", strerror(errno));
     return s;
 }
 
@@ -113,6 +99,7 @@ enum { NOT_THERE = 127 };
 /* In the child. */
 static _Noreturn void become_gnuplot(const studio *s)
 {
+    prctl(PR_SET_PDEATHSIG, SIGKILL); /* nobody would look at what it draws */
     int log = openat(s->fd, log_name, O_WRONLY | O_CREAT, 0666), nothing = open("/dev/null", O_RDONLY);
     if (fchdir(s->fd) != 0 || dup2(nothing, 0) < 0 || dup2(log, 1) < 0 || dup2(log, 2) < 0)
         _exit(1);
@@ -153,5 +140,6 @@ void figures_write(const json_t *book, const char *directory, const char *format
     write_script(&s, book, format);
     run_gnuplot(&s);
     for_each_figure(book, format, move_figure, &s);
-    clear(&s);
+    close(s.fd);
+    janitor_done();
 }

@@ -1,8 +1,10 @@
 /* leveldb.c - `pawl bench leveldb`: a database with one mutex */
-#include "janitor.h"
 #include "places.h"
 
+#include "cli/janitor.h"
 #include "cli/parse.h"
+
+#include <stdlib.h>
 
 enum { ENTRIES = 0x400, MOST_ENTRIES = 100000000, FILL = 1 };
 
@@ -31,6 +33,14 @@ static void fill(const bench_request *base, const char *program)
         fail("leveldb: cannot make a database in %s", q.path);
 }
 
+static const char *temporary_folder(void)
+{
+    const char *parent = getenv("TMPDIR");
+    if (parent == NULL || parent[0] != '/')
+        parent = "/tmp";
+    return janitor_folder("TMPDIR", parent, "pawl-bench-XXXXXX", false);
+}
+
 static void plan(study *s)
 {
     const char *program = find_program(s->workload->name);
@@ -38,7 +48,7 @@ static void plan(study *s)
         fail("leveldb: there is no pawl-bench-leveldb; it is built where libleveldb is (libleveldb-dev)");
     if (s->base.entries == 0)
         s->base.entries = 1000000;
-    if (snprintf(s->base.path, sizeof s->base.path, "%s/db", janitor_folder()) >= (int)sizeof s->base.path)
+    if (snprintf(s->base.path, sizeof s->base.path, "%s/db", temporary_folder()) >= (int)sizeof s->base.path)
         fail("leveldb: TMPDIR is too long");
     fill(&s->base, program);
     plan_locks_and_threads(s);
