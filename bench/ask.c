@@ -24,6 +24,8 @@ static _Noreturn void become(const bench_place *place, const bench_request *q, p
     prctl(PR_SET_PDEATHSIG, SIGKILL); /* an interrupted measurement leaves nobody behind */
     if (getppid() != parent)
         _exit(CANNOT_START);
+    if (in == STDIN_FILENO) /* it was closed, and so it is where the pipe came to be */
+        fcntl(in, F_SETFD, 0);
     dup2(in, STDIN_FILENO);
     dup2(out, STDOUT_FILENO);
     setenv("PAWL_WAIT", policies[q->policy], 1); /* for an interposed lock */
@@ -90,8 +92,10 @@ bench_run bench_ask(const bench_request *q, const bench_place *place, bench_wait
     close(down[0]);
     close(up[1]);
     bench_request request = *q;
+    void (*before)(int) = signal(SIGPIPE, SIG_IGN); /* it may be gone before it was asked */
     bool answered =
         child > 0 && transfer(down[1], &request, sizeof request, put) && read_answer(up[0], &run, waits);
+    signal(SIGPIPE, before);
     close(down[1]);
     close(up[0]);
     if (child < 0) {

@@ -5,6 +5,7 @@ import pathlib
 import re
 import subprocess
 import tempfile
+import time
 
 root = pathlib.Path(__file__).resolve().parents[2]
 build = None  # set by run.py
@@ -74,3 +75,31 @@ def folder():
 
 def environment(**variables):
     return os.environ | variables
+
+
+def children(pid):
+    """Of a process, those that are still running."""
+    found = []
+    for process in pathlib.Path("/proc").glob("[0-9]*"):
+        try:
+            state, parent = (process / "stat").read_text().rpartition(")")[2].split()[:2]
+        except OSError:  # it ended
+            continue
+        if int(parent) == pid and state != "Z":
+            found.append(int(process.name))
+    return found
+
+
+def running(pid):
+    try:
+        return pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
+    except OSError:
+        return False
+
+
+def eventually(condition, message, seconds=20):
+    """Soon, on an idle machine."""
+    end = time.monotonic() + seconds
+    while not condition():
+        check(time.monotonic() < end, message)
+        time.sleep(0.02)

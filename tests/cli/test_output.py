@@ -5,9 +5,8 @@ import os
 import signal
 import stat
 import subprocess
-import time
 
-from harness import check, folder, output, test
+from harness import check, children, eventually, folder, output, running, test
 import harness
 
 QUICK = ["bench", "mutexbench", "--lock", "tts", "--threads", "1", "--duration", "10ms", "--runs", "1"]
@@ -62,10 +61,12 @@ def an_interrupted_measurement_leaves_nothing_behind():
     with folder() as f:
         p = subprocess.Popen([harness.build / "pawl", *QUICK, "--duration", "60s", "-o", f"{f}/x"],
                              preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))  # ignored in background jobs
-        time.sleep(0.3)
+        eventually(lambda: children(p.pid), "nobody measures")
+        measuring = children(p.pid)
         p.send_signal(signal.SIGINT)
         check(p.wait(10) == -signal.SIGINT, f"exit {p.returncode}")
         check(os.listdir(f) == [], f"left behind: {os.listdir(f)}")
+        eventually(lambda: not any(running(m) for m in measuring), "it measures on")
 
 
 @test
@@ -83,3 +84,12 @@ def a_reader_that_leaves_ends_the_command_quietly():
 def standard_output_that_is_closed_is_reported():
     p = subprocess.run(f"'{harness.build}/pawl' list >&-", shell=True, capture_output=True, text=True)
     check(p.returncode == 2 and p.stderr == "pawl: standard output: Bad file descriptor\n", f"{p.returncode} {p.stderr}")
+
+
+@test
+def descriptors_that_are_closed_do_not_matter():
+    with folder() as f:
+        for closed in ["<&-", "<&- 2>&-", "<&- >&- 2>&-"]:
+            p = subprocess.run(f"'{harness.build}/pawl' {' '.join(QUICK)} --json -o {f}/x {closed}", shell=True, capture_output=True, text=True)
+            check(p.returncode == 0, f"{closed}: exit {p.returncode}: {p.stderr}")
+            json.load(open(f"{f}/x"))
