@@ -189,11 +189,13 @@ static json_t *point_json(const point *p)
 static json_t *change_json(const change *c)
 {
     json_t *object = point_json(c->a);
-    json_t *more = json_pack("{ss so so so so so so so so}", "verdict", verdict_names[c->verdict], "before",
-                             number_or_null(c->a_median), "after", number_or_null(c->b_median), "speed",
-                             number_or_null(c->speed.estimate), "low", number_or_null(c->speed.low), "high",
-                             number_or_null(c->speed.high), "confidence", number_or_null(c->speed.confidence),
-                             "p", number_or_null(c->p), "p_adjusted", number_or_null(c->adjusted));
+    json_t *more =
+        json_pack("{ss so so so so so so so so sO sO}", "verdict", verdict_names[c->verdict], "before",
+                  number_or_null(c->a_median), "after", number_or_null(c->b_median), "speed",
+                  number_or_null(c->speed.estimate), "low", number_or_null(c->speed.low), "high",
+                  number_or_null(c->speed.high), "confidence", number_or_null(c->speed.confidence), "p",
+                  number_or_null(c->p), "p_adjusted", number_or_null(c->adjusted), "doubts_before",
+                  c->a->doubts, "doubts_after", c->b->doubts);
     if (object == NULL || json_object_update_new(object, more) != 0)
         fail("out of memory");
     return object;

@@ -4,6 +4,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 const char *const percentile_names[PERCENTILES] = {"p50", "p90", "p99", "p99.9", "p99.99", "max"};
 
@@ -243,10 +244,24 @@ static void check_format(const char *path, json_t *root, const char **version)
                RESULTS_FORMAT);
 }
 
+/* Names of files may hold any bytes, and JSON but those of UTF-8. */
+static char *readable(const char *path)
+{
+    char *text = strdup(path);
+    json_t *value = json_string(path);
+    if (text == NULL)
+        fail("out of memory");
+    for (char *c = text; value == NULL && *c != '\0'; c++)
+        if ((unsigned char)*c >= 0x80)
+            *c = '?';
+    json_decref(value);
+    return text;
+}
+
 results results_read(const char *path)
 {
-    results r = {.path = path, .root = load_json(path)};
-    place top = {.path = path, .name = ""};
+    results r = {.path = readable(path), .root = load_json(path)};
+    place top = {.path = r.path, .name = ""};
     check_format(path, r.root, &r.version);
     READ_FIELDS(&top, r.root, result_fields, &r);
     check_doubts(&top, r.doubts);
@@ -262,5 +277,6 @@ void results_free(results *r)
     for (size_t i = 0; i < r->count; i++)
         free(r->points[i].runs);
     free(r->points);
+    free(r->path);
     json_decref(r->root);
 }

@@ -33,7 +33,7 @@ typedef struct point {
 } point;
 
 typedef struct results {
-    const char *path;
+    char *path;   /* in UTF-8 */
     json_t *root; /* owns all strings */
     const char *workload, *unit, *date, *version;
     const char *preset; /* may be NULL */

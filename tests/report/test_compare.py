@@ -167,6 +167,18 @@ def compare_flags_other_machines_and_doubts():
 
 
 @test
+def compare_marks_what_was_in_doubt():
+    a = result("mutexbench", [point("mcs", 2, spread(1e6, 1)), point("clh", 2, spread(1e6, 2)), point("tts", 2, spread(1e6, 3), doubts=["hot"])])
+    b = result("mutexbench", [point("mcs", 2, spread(5e5, 1), doubts=["cold", "dark"]), point("clh", 2, spread(5e5, 2)), point("tts", 2, spread(5e5, 3))])
+    with folder() as f:
+        c = compare(f, a, b, status=1)
+        doubts = {p["lock"]: (p["doubts_before"], p["doubts_after"]) for p in c["points"]}
+        check(doubts == {"mcs": ([], ["cold", "dark"]), "clh": ([], []), "tts": (["hot"], [])}, str(doubts))
+        rows = [l.split() for l in pawl("compare", f"{f}/a.json", f"{f}/b.json").stdout.splitlines() if l.startswith("slower")]
+        check({r[1] for r in rows if r[-1] == "?"} == {"mcs", "tts"} and len(rows) == 3, str(rows))
+
+
+@test
 def compare_table_shows_changes_and_all_on_request():
     a, b = [result("mutexbench", [point("mcs", 2, spread(v, v)), point("clh", 2, spread(1e6, v))]) for v in (1e6, 5e5)]
     with folder() as f:
