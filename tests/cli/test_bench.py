@@ -33,7 +33,10 @@ def results(*arguments, **options):
     b = json.loads(output("bench", *arguments, "--json", **options))
     jsonschema.validate(b, SCHEMA)
     for p in b["points"]:
-        check(p["min"] <= p["q1"] <= p["median"] <= p["q3"] <= p["max"], f"{p['lock']}: quartiles out of order")
+        values = [r["value"] for r in p["runs"]]
+        quartiles = statistics.quantiles(values, n=4, method="inclusive") if len(values) > 1 else values * 3
+        for name, expected in zip(["min", "q1", "median", "q3", "max"], [min(values), *quartiles, max(values)]):
+            check(abs(p[name] - expected) <= 1e-7 * max(values), f"{p['lock']}: {name} of {values} is not {p[name]}")  # they are rounded
         check(len(p["runs"]) == b["parameters"]["processes"], f"{p['lock']}: runs")
     return b
 
@@ -66,6 +69,9 @@ def mutexbench_measures_every_lock_alone_and_in_pairs():
     for p in b["points"]:
         r = p["runs"][0]
         check(p["threads"] > 1 or r["value"] == 0 or (r["fairness"] == 1 and r["jain"] == 1), f"{p['lock']}: one thread is unfair to itself")
+        if p["threads"] == 2:
+            f = r["fairness"]
+            check(r["value"] == 0 or abs(r["jain"] - (1 + f) ** 2 / (2 + 2 * f * f)) < 1e-9, f"{p['lock']}: Jain's index of {f} to 1 is not {r['jain']}")
         check(r["worst_wait_ns"] <= r["starvation_ns"] * 1.5 + 1e6, f"{p['lock']}: a wait longer than any starvation")
         check(p["family"] == ("pawl" if p["lock"] in registered() + ["pawl_mutex", "pawl_mutex_call", "pawl_fairmutex"] else "peer"), p["lock"])
     # A thread that spins may get nothing done in a moment on a busy machine, but not all of them.
@@ -142,18 +148,153 @@ def every_form_of_every_option_is_taken():
 
 
 @test
-def threads_are_pinned_by_every_policy():
+def results_name_the_pinning():
     for pin in ["free", "compact", "scatter", "numa", "node=0"]:
         b = results("mutexbench", *BRIEF, "--lock", "tts", "--threads", "1,2,5", "--pin", pin)
         check({p["pin"] for p in b["points"]} == {pin} == {b["parameters"]["pin"]}, pin)
 
 
+def cpus_of(text):
+    """'0-2,5' is {0, 1, 2, 5}."""
+    ranges = [r.split("-") for r in text.strip().split(",")]
+    return {cpu for r in ranges for cpu in range(int(r[0]), int(r[-1]) + 1)}
+
+
+def places_of_threads(pid):
+    """For each thread but the first, which only watches: where it may run, and where it ran last."""
+    found = []
+    for task in pathlib.Path(f"/proc/{pid}/task").glob("*"):
+        if task.name != str(pid):
+            allowed = re.search(r"^Cpus_allowed_list:(.*)$", (task / "status").read_text(), re.MULTILINE)[1]
+            found.append((cpus_of(allowed), int((task / "stat").read_text().rpartition(")")[2].split()[36])))
+    return found
+
+
+def are_placed(pid, threads, where):
+    try:
+        found = [places_of_threads(child) for child in children(pid)]
+    except OSError:  # a run ended
+        return False
+    return any(len(places) == threads and where([p[0] for p in places]) and all(cpu in cpus for cpus, cpu in places) for places in found)
+
+
+@test
+def threads_run_where_the_policy_says():
+    usable = os.sched_getaffinity(0)
+    node = pathlib.Path("/sys/devices/system/node/node0/cpulist")
+    first = cpus_of(node.read_text()) & usable if node.exists() else usable
+    each = lambda sets: all(len(s) == 1 for s in sets) and set().union(*sets) == usable
+    for pin, where in [("free", lambda sets: all(s == usable for s in sets)), ("compact", each), ("scatter", each),
+                       ("node=0", lambda sets: all(s == first for s in sets))]:
+        threads = len(usable) + 1
+        p = subprocess.Popen([harness.build / "pawl", "bench", "mutexbench", "--lock", "tts", "--threads", str(threads), "--pin", pin, "-d", "200ms", "-r", "40"],
+                             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        try:
+            eventually(lambda: are_placed(p.pid, threads, where), f"{pin}: threads are elsewhere")
+        finally:
+            p.kill()
+            p.wait()
+
+
+def preload(f, name, code):
+    open(f"{f}/{name}.c", "w").write(code)
+    p = run("cc", "-shared", "-fPIC", "-o", f"{f}/{name}.so", f"{f}/{name}.c", "-ldl")
+    check(p.returncode == 0, p.stderr)
+
+
 @test
 def every_run_is_a_process_of_its_own():
-    b = results("mutexbench", *BRIEF, "--lock", "tts", "--threads", "1", "--runs", "4")
-    check(len(b["points"][0]["runs"]) == 4, "runs")
-    values = {r["value"] for r in b["points"][0]["runs"]}
-    check(len(values) > 1, "all runs have the same result")
+    with folder() as f:
+        preload(f, "note", """#include <stdio.h>
+            #include <stdlib.h>
+            #include <unistd.h>
+            __attribute__((constructor)) static void note(void)
+            {
+                FILE *f = fopen(getenv("STARTED"), "a");
+                fprintf(f, "%d\\n", (int)getpid());
+                fclose(f);
+            }""")
+        results("mutexbench", *BRIEF, "--lock", "tts", "--threads", "1", "--runs", "4", env=environment(LD_PRELOAD=f"{f}/note.so", STARTED=f"{f}/started"))
+        started = open(f"{f}/started").read().split()
+        check(len(started) == len(set(started)) == 1 + 4 + 4, f"{len(started)} processes, not pawl and four for the lock and four for the loop")
+
+
+@test
+def seven_runs_are_the_default():
+    check(results("mutexbench", *BRIEF[:-2], "--lock", "tts", "--threads", "1")["parameters"]["processes"] == 7, "processes")
+
+
+def shown_on_a_terminal(columns, *arguments):
+    """The lines that replaced each other there."""
+    ours, theirs = pty.openpty()
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+    p = subprocess.Popen([harness.build / "pawl", "bench", *arguments], stdout=subprocess.DEVNULL, stderr=theirs)
+    os.close(theirs)
+    text = b""
+    try:
+        while part := os.read(ours, 4096):
+            text += part
+    except OSError:  # its last writer is gone
+        pass
+    os.close(ours)
+    check(p.wait(10) == 0, f"exit {p.returncode}")
+    return text.decode().split("\r\033[K")[1:]
+
+
+@test
+def points_take_turns_in_an_order_that_changes():
+    lines = shown_on_a_terminal(200, "mutexbench", *BRIEF, "--lock", "tts,ticket,mcs", "--threads", "1,2", "--runs", "4")
+    runs = [m[1] for line in lines if (m := re.fullmatch(r" *\d+ %, \d+ s left  (.*)", line))]
+    points = sorted([f"{lock}, {threads}" for lock in ["tts", "ticket", "mcs"] for threads in ["1 thread", "2 threads"]] + ["(none), 1 thread"])
+    rounds = [runs[i:i + 7] for i in range(0, len(runs), 7)]
+    check(len(runs) == 28 and all(sorted(r) == points for r in rounds), f"not all points in each round: {rounds}")
+    check(len(set(map(tuple, rounds))) > 1, f"always the same order: {rounds[0]}")
+
+
+@test
+def progress_stays_within_a_narrow_terminal():
+    for columns in [12, 30]:
+        lines = shown_on_a_terminal(columns, "mutexbench", *BRIEF, "--lock", "reciprocating", "--threads", "2")
+        check(len(lines) == 3 and all(0 < len(line) < columns for line in lines[:-1]), f"{columns}: {lines}")
+        check(lines[-1] == "" or lines[-1].startswith("pawl: warning: "), f"not cleared: {lines[-1]}")
+
+
+@test
+def warm_up_takes_its_time_and_is_not_measured():
+    start = time.monotonic()
+    b = results("mutexbench", "--duration", "20ms", "--warm-up", "400ms", "--runs", "1", "--lock", "tts", "--threads", "1")
+    check(time.monotonic() - start > 0.8, "it was left out")
+    check(b["parameters"]["warm_up_s"] == 0.4 and b["points"][0]["runs"][0]["cpu_s"] < 0.3, "it was measured")
+
+
+@test
+def results_say_where_they_were_measured():
+    m = results("mutexbench", *BRIEF, "--lock", "tts", "--threads", "1")["machine"]
+    check(m["cpus"] == len(os.sched_getaffinity(0)) and f"{m['cpus']} CPU" in m["topology"], m["topology"])
+    check(m["kernel"] == f"{os.uname().sysname} {os.uname().release}" and m["libc"].startswith("glibc 2."), f"{m['kernel']}, {m['libc']}")
+    check(re.fullmatch(r"(gcc|clang) \d+\..*", m["compiler"]), m["compiler"])
+    check(m["commit"] is None or re.fullmatch(r"[0-9a-f]{12,40}(-dirty)?", m["commit"]), m["commit"])
+
+
+@test
+def a_process_with_one_cpu_knows_it():
+    one = {"preexec_fn": lambda: os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})}
+    harness.refused(["bench", "pingpong"], "takes two CPUs, and this process may use one", **one)
+    b = results("mutexbench", *BRIEF, "--lock", "ticket", "--threads", "2", "--wait", "spin", "--pin", "scatter", **one)
+    check(b["machine"]["cpus"] == 1 and any("2 threads spin on 1 CPU:" in d for d in b["points"][0]["doubts"]), str(b["points"][0]["doubts"]))
+
+
+@test
+def load_from_elsewhere_is_doubted():
+    busy = [subprocess.Popen(["sh", "-c", "while :; do :; done"]) for _ in range(len(os.sched_getaffinity(0)) // 5 + 1)]
+    try:
+        b = results("mutexbench", "--duration", "200ms", "--runs", "1", "--lock", "tts,glibc", "--threads", "1")
+    finally:
+        for p in busy:
+            p.kill()
+            p.wait()
+    for p in b["points"]:
+        check(any("other programs" in d for d in p["doubts"]), f"{p['lock']}: {p['doubts']}")
 
 
 @test
@@ -363,6 +504,12 @@ def an_interrupted_leveldb_leaves_nothing_behind():
         check(os.listdir(f) == [], f"left behind: {os.listdir(f)}")
 
 
+@test
+def a_folder_that_is_not_there_is_no_place_for_leveldb():
+    if (harness.build / "bench/pawl-bench-leveldb").exists():
+        harness.refused(["bench", "leveldb"], "TMPDIR '/nowhere': No such file", env=environment(TMPDIR="/nowhere"))
+
+
 def build_with_one_interposer(f):
     """A folder with the command, a measuring program, and room for libpawl-ticket.so."""
     for path in ["pawl", "bench/pawl-bench-atomic-struct"]:
@@ -390,6 +537,28 @@ def an_interposer_that_cannot_be_loaded_is_no_result():
         p = run(f"{f}/pawl", "bench", "atomic-struct", *BRIEF, "--lock", "ticket", "--threads", "1")
         check(p.returncode == 2 and p.stdout == "", f"exit {p.returncode}: {p.stdout}")
         check("pawl: ticket: " in p.stderr and "could not be loaded" in p.stderr, p.stderr)
+
+
+@test
+def a_measuring_program_that_cannot_be_started_is_no_result():
+    with folder() as f:
+        build_with_one_interposer(f)
+        os.chmod(f"{f}/bench/pawl-bench-atomic-struct", 0o644)
+        preload(f, "late", "#define _GNU_SOURCE\n#include <dlfcn.h>\n#include <unistd.h>\n"
+                "int fork(void) { int child = ((int (*)(void))dlsym(RTLD_NEXT, \"fork\"))(); if (child > 0) usleep(50000); return child; }")
+        for env in [environment(), environment(LD_PRELOAD=f"{f}/late.so")]:  # it may end before or after it is asked
+            p = run(f"{f}/pawl", "bench", "atomic-struct", *BRIEF, "--lock", "glibc", "--threads", "1", env=env)
+            check((p.returncode, p.stdout, p.stderr) == (2, "", "pawl: atomic-struct: cannot start the measuring program\n"), f"exit {p.returncode}: {p.stderr}")
+
+
+@test
+def other_libraries_are_not_needed():
+    alone = harness.build / "pawl-alone"
+    needed = run("readelf", "-d", alone).stdout
+    check("libhwloc" in needed and not re.search(r"libck|nsync|absl|leveldb|stdc\+\+", needed), needed)
+    p = run(alone, "bench", "mutexbench", *BRIEF, "--threads", "1", "--lock", "all", "--json")
+    check(p.returncode == 0, p.stderr)
+    check([q["lock"] for q in json.loads(p.stdout)["points"] if q["family"] == "peer"] == ALWAYS, "peers")
 
 
 @test

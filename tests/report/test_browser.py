@@ -2,6 +2,7 @@
 
 import atexit
 import functools
+import re
 
 from browser import Browser
 from harness import check, folder, test
@@ -71,6 +72,16 @@ def page_draws_every_mark_of_every_series():
         check(len(drawn) == series > 100, f"{len(drawn)} of {series} series were drawn")
         for title, lock, hits, marks in drawn:
             check(hits == marks > 0, f"{title}: {lock}: {hits} of {marks} marks are there")
+
+
+@test
+def page_has_the_axes_of_the_papers():
+    with folder() as f:
+        b = opened(f, every_workload())
+        axes = b.run("return pawlReport.drawn.map(({plot, chart}) => [chart.kind, plot.scales.x.type, plot.scales.y.type])")
+    for kind, x, y in axes:
+        check(x == ("category" if kind == "waits" else "logarithmic"), f"{kind}: {x} x axis")
+        check(y == ("linear" if kind in ["fairness", "jain"] else "logarithmic"), f"{kind}: {y} y axis")
 
 
 @test
@@ -146,6 +157,9 @@ def page_ranking_follows_the_chosen_load():
         check(b.run(note).startswith("2 threads, free"), "it does not start with as many threads as CPUs")
         b.run("const s = document.querySelector('.ranking select'); s.value = 4; s.dispatchEvent(new Event('change'))")
         check(b.run(note).startswith("16 threads") and [r[1] for r in b.run(rows)] == ["mcs ?"], str(b.run(rows)))
+        check(re.fullmatch(r"4\.[\d]+ to 5\.[\d]+", first[0][5]), f"interval: {first[0]}")
+        b = opened(f, {"few": result("mutexbench", [point("mcs", 2, [2.0, 2.1, 2.2]), point("glibc", 2, [1.0, 1.1, 1.2])])})
+        check(b.run(rows)[0][5].endswith(" (90 %)"), f"three runs are as good as seven: {b.run(rows)[0]}")
 
 
 @test

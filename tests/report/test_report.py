@@ -4,10 +4,13 @@ import json
 import os
 import pathlib
 import re
+import signal
+import subprocess
 
 import jsonschema
 
-from harness import check, environment, folder, output, pawl, refused, root, test
+from harness import check, environment, eventually, folder, output, pawl, refused, root, running, test
+import harness
 from samples import crowd, every_workload, point, result, spread, write
 
 HOSTILE = ["<img src=x onerror=window.hacked=1>", "</script><script>window.hacked=1</script>", "<!--<script>", "`touch hacked`'\\"]
@@ -249,6 +252,57 @@ def figures_without_gnuplot_are_refused_and_nothing_is_written():
         os.chmod(f"{f}/bin/gnuplot", 0o755)
         refused(["report", good, "-o", f"{f}/page.html", "--figures", f"{f}/figures"], "gnuplot failed", env=environment(PATH=f"{f}/bin"))
         check(sorted(os.listdir(f)) == ["bin", "good.json"], f"left behind: {os.listdir(f)}")
+
+
+def stand_in(f, script):
+    """A gnuplot of our own, for a path."""
+    os.makedirs(f"{f}/bin", exist_ok=True)
+    open(f"{f}/bin/gnuplot", "w").write(f"#!/bin/sh\n{script}\n")
+    os.chmod(f"{f}/bin/gnuplot", 0o755)
+    return environment(PATH=f"{f}/bin:{os.environ['PATH']}")
+
+
+@test
+def figures_have_the_axes_of_the_papers():
+    with folder() as f:
+        good = write(f, "good", every_workload()["max"])
+        env = stand_in(f, f"cp script {f}/script; exit 1")
+        refused(["report", good, "-o", f"{f}/page.html", "--figures", f"{f}/figures"], "gnuplot failed", env=env)
+        charts = open(f"{f}/script").read().split("reset\n")[1:]
+    check(len(charts) == 5 and all("set logscale x 2\n" in c for c in charts), "threads")
+    check(["set logscale y 10\n" in c for c in charts] == [True, False, False, True, True], "throughput and times, but no shares")
+
+
+@test
+def an_interrupted_report_leaves_nothing_behind():
+    with folder() as f:
+        good = write(f, "good", every_workload()["max"])
+        env = stand_in(f, f"echo $$ >{f}/bin/pid; exec sleep 60")
+        for sign in [signal.SIGINT, signal.SIGTERM, signal.SIGKILL]:
+            p = subprocess.Popen([harness.build / "pawl", "report", good, "-o", f"{f}/page.html", "--figures", f"{f}/figures"],
+                                 env=env, preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
+            eventually(lambda: os.path.exists(f"{f}/bin/pid") and open(f"{f}/bin/pid").read().endswith("\n"), "gnuplot was not started")
+            p.send_signal(sign)
+            check(p.wait(10) == -sign, f"exit {p.returncode}")
+            gnuplot = int(open(f"{f}/bin/pid").read())
+            eventually(lambda: not running(gnuplot), "gnuplot goes on")
+            eventually(lambda: sorted(os.listdir(f)) == ["bin", "good.json"], f"left behind: {os.listdir(f)}")
+            os.unlink(f"{f}/bin/pid")
+
+
+@test
+def files_may_have_any_name():
+    with folder() as f:
+        write(f, "a", every_workload()["max"])
+        for name in [b"\xff\xfe.json", "µ \"<b>.json".encode(), b"-.json"]:
+            os.rename(os.fsencode(f) + b"/a.json", os.fsencode(f) + b"/" + name)
+            path = os.fsdecode(os.fsencode(f) + b"/" + name)
+            output("report", path, "-o", f"{f}/page.html", "--figures", f"{f}/figures")
+            shown = book(pathlib.Path(f"{f}/page.html"))["sections"][0]["file"]
+            check(shown == name.replace(b"\xff\xfe", b"??").decode().join([f + "/", ""]), shown)
+            output("compare", path, path)
+            json.loads(output("compare", "--json", path, path))
+            os.rename(path, f"{f}/a.json")
 
 
 @test
