@@ -71,12 +71,13 @@ static bool spin(word *w, uint32_t counted)
     return false;
 }
 
+/* Briefly, because the owner may be another process: glibc does not mind if such a lock was not declared shared. */
 static void sleep_for(word *w, uint32_t counted)
 {
     pawl_waiter me = PAWL_WAITER;
     pawl_word *where = (pawl_word *)w; /* an address, not read */
     while (!take(w, counted))
-        pawl_park(&me, where, PAWL_ANY);
+        pawl_park(&me, where, PAWL_ANY, true);
     pawl_wait_end(&me, where);
 }
 

@@ -91,9 +91,9 @@ static void announce(pawl_waiter *me, bucket *b)
 }
 
 /* A time to wake up at, if sleep may be missed by posts; else none. */
-static const struct timespec *limit(struct timespec *soon)
+static const struct timespec *limit(struct timespec *soon, bool briefly)
 {
-    if (PAWL_LIKELY(!atomic_load_explicit(&refused_late, memory_order_relaxed)))
+    if (PAWL_LIKELY(!briefly && !atomic_load_explicit(&refused_late, memory_order_relaxed)))
         return NULL;
     clock_gettime(CLOCK_MONOTONIC, soon);
     soon->tv_nsec += 1000000;
@@ -104,7 +104,7 @@ static const struct timespec *limit(struct timespec *soon)
     return soon;
 }
 
-void pawl_park(pawl_waiter *me, pawl_word *w, uint32_t which)
+void pawl_park(pawl_waiter *me, pawl_word *w, uint32_t which, bool briefly)
 {
     int saved = errno;
     bucket *b = bucket_of(w);
@@ -118,8 +118,8 @@ void pawl_park(pawl_waiter *me, pawl_word *w, uint32_t which)
         /* Whatever ends the sleep (a post, another's post, a signal, nothing at all), the caller looks again.
          */
         struct timespec soon;
-        syscall(SYS_futex, &b->sequence, FUTEX_WAIT_BITSET | FUTEX_PRIVATE_FLAG, me->ticket, limit(&soon),
-                NULL, which);
+        syscall(SYS_futex, &b->sequence, FUTEX_WAIT_BITSET | FUTEX_PRIVATE_FLAG, me->ticket,
+                limit(&soon, briefly), NULL, which);
         me->state = PAWL_ANNOUNCED;
     }
     errno = saved;

@@ -36,7 +36,7 @@ void pawl_wait_turn(pawl_waiter *me, pawl_word *w, uint64_t seen, uint32_t which
             unsigned room = pawl_hardware_wait(w, seen);
             me->looks += room > 0 ? pawl_park_after() / room : 0;
         } else {
-            pawl_park(me, w, which);
+            pawl_park(me, w, which, false);
         }
         return;
     }

@@ -1,6 +1,7 @@
 /* other.c - C11's mutexes and condition variables, and spin locks */
 #include "case.h"
 
+#include <sys/mman.h>
 #include <threads.h>
 
 /* ---- C11 */
@@ -161,10 +162,39 @@ static void a_spin_lock_is_got_from_a_sleeping_owner(void)
     CHECK_IS(spun, 4 * 3000);
 }
 
+/* By glibc a spin lock works between processes whatever it was initialised for. */
+static void a_spin_lock_in_shared_memory_works(void)
+{
+    struct {
+        pthread_spinlock_t lock;
+        int count;
+    } *shared = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    CHECK(shared != MAP_FAILED);
+    OK(pthread_spin_init(&shared->lock, PTHREAD_PROCESS_PRIVATE));
+    OK(pthread_spin_lock(&shared->lock));
+    int child[2];
+    for (int i = 0; i < 2; i++) {
+        child[i] = fork();
+        if (child[i] == 0) {
+            OK(pthread_spin_lock(&shared->lock));
+            shared->count++;
+            OK(pthread_spin_unlock(&shared->lock));
+            _exit(0);
+        }
+    }
+    pause_ms(20);
+    CHECK_IS(shared->count, 0);
+    OK(pthread_spin_unlock(&shared->lock));
+    OK(child_status(child[0]));
+    OK(child_status(child[1]));
+    CHECK_IS(shared->count, 2);
+}
+
 const test_case other_cases[] = {CASE(c11_threads_count_together),
                                  CASE(c11_types_keep_their_word),
                                  CASE(c11_waits_time_out),
                                  CASE(spin_locks_exclude),
                                  CASE(a_spin_lock_may_be_unlocked_by_another),
                                  CASE(a_spin_lock_is_got_from_a_sleeping_owner),
+                                 CASE(a_spin_lock_in_shared_memory_works),
                                  {0}};
