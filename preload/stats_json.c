@@ -43,9 +43,10 @@ static void json_times(stats_file *f, const char *indent, const char *name, cons
 static void json_row(stats_file *f, const char *indent, const stats_row *row)
 {
     uint64_t acquisitions = stats_get(&row->acquisitions), contended = stats_get(&row->wait.count);
-    stats_file_print(f, "%s\"acquisitions\": %ju,\n%s\"contended\": %ju,\n%s\"contended_share\": %.6f",
+    uintmax_t millionths = (uintmax_t)(stats_share(contended, acquisitions) * 1e6 + 0.5);
+    stats_file_print(f, "%s\"acquisitions\": %ju,\n%s\"contended\": %ju,\n%s\"contended_share\": %ju.%06ju",
                      indent, (uintmax_t)acquisitions, indent, (uintmax_t)contended, indent,
-                     stats_share(contended, acquisitions));
+                     millionths / 1000000, millionths % 1000000); /* with %f the program's locale had a say */
     json_times(f, indent, "wait", &row->wait);
     json_times(f, indent, "hold", &row->hold);
 }

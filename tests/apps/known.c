@@ -2,6 +2,7 @@
  *
  * Its symbols are exported, so that the report can name them.
  */
+#include <locale.h>
 #include <pthread.h>
 #include <semaphore.h>
 #include <stdbool.h>
@@ -181,6 +182,13 @@ static void change_folder(int n)
         exit(1);
 }
 
+static void use_locale(int n)
+{
+    if (setlocale(LC_ALL, "") == NULL)
+        exit(1);
+    count(n);
+}
+
 static const struct {
     const char *name;
     void (*run)(int n);
@@ -197,7 +205,8 @@ static const struct {
              {"quick_exit", leave_quickly},
              {"_exit", leave_at_once},
              {"close-errors", close_errors},
-             {"change-folder", change_folder}};
+             {"change-folder", change_folder},
+             {"locale", use_locale}};
 
 int main(int argc, char **argv)
 {

@@ -127,6 +127,15 @@ def stats_of_an_earlier_run_are_replaced():
 
 
 @test
+def stats_do_not_speak_the_language_of_the_program():
+    with folder() as f:
+        if run("localedef", "-i", "de_DE", "-f", "UTF-8", f"{f}/de_DE.UTF-8").returncode != 0:
+            return  # no sources of locales here
+        s = only("locale", 3, env=environment(LOCPATH=f, LC_ALL="de_DE.UTF-8"))  # where a number is 0,5
+        check(s["contended_share"] == 0, str(s["contended_share"]))
+
+
+@test
 def stats_say_when_there_are_more_locks_than_rows():
     with folder() as f:
         s = known("many", 60000, f)["s.json"]
