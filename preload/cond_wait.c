@@ -26,6 +26,8 @@ enum { REQUEUES = true };
 enum { REQUEUES = false };
 #endif
 
+enum { FORGOTTEN = -1 };
+
 typedef struct waiting {
     pawl_cond *cond;
     pthread_mutex_t *mutex;
@@ -34,6 +36,7 @@ typedef struct waiting {
     const struct timespec *deadline;
     bool ours;      /* the mutex                                                  */
     uint32_t depth; /* how often it was locked again                              */
+    uint32_t era;   /* in which it is in the queue                                */
     pawl_sleeper me;
 } waiting;
 
@@ -77,12 +80,23 @@ static uint32_t state_of(const waiting *w)
     return atomic_load_explicit(&w->me.state, memory_order_acquire); /* F, of pawl_cond */
 }
 
+/* A signal handler has forked, and this is the child, in which the queue is empty. */
+static bool is_forgotten(waiting *w)
+{
+    if (PAWL_LIKELY(era_now() == w->era))
+        return false;
+    w->me.next = NULL; /* nobody to pass a broadcast on to */
+    return true;
+}
+
 /* Until it was signalled, or the time has come and it has left the queue. */
 static int sleep_in_queue(waiting *w)
 {
     if (requeues(w)) {
         while (pawl_cond_is_in_queue(w->cond, &w->me)) {
             int result = sleep_cancelable(w, PAWL_COND_WAITING, w->deadline);
+            if (is_forgotten(w))
+                return FORGOTTEN;
             if (result != 0 && pawl_cond_withdraw(w->cond, &w->me))
                 return result;
         }
@@ -91,6 +105,8 @@ static int sleep_in_queue(waiting *w)
     uint32_t state;
     while ((state = state_of(w)) != PAWL_COND_GO) {
         int result = sleep_cancelable(w, state, state == PAWL_COND_WAITING ? w->deadline : NULL);
+        if (is_forgotten(w))
+            return FORGOTTEN;
         if (result != 0 && pawl_cond_withdraw(w->cond, &w->me))
             return result;
     }
@@ -117,7 +133,7 @@ static void cancelled(void *argument)
 {
     waiting *w = argument;
     int before = errno;
-    bool signalled = !pawl_cond_withdraw(w->cond, &w->me);
+    bool signalled = !is_forgotten(w) && !pawl_cond_withdraw(w->cond, &w->me);
     if (signalled && !requeues(w)) {
         uint32_t state;
         while ((state = state_of(w)) != PAWL_COND_GO)
@@ -136,7 +152,7 @@ static int wait_with(waiting *w)
     int error = w->ours ? mutex_may_wait(body_of(w->mutex)) : 0;
     if (error != 0)
         return error;
-    era_now();
+    w->era = era_now();
     pawl_cond_enqueue(w->cond, &w->me, requeues(w) ? (pawl_mutex *)w->mutex : NULL);
     error = let_go(w);
     if (error != 0) {
@@ -149,7 +165,7 @@ static int wait_with(waiting *w)
     result = sleep_in_queue(w);
     pthread_cleanup_pop(0);
     error = come_back(w, result == 0);
-    return error != 0 ? error : result;
+    return error != 0 || result == FORGOTTEN ? error : result; /* a wait may end for no reason */
 }
 
 static void woken_up(void *argument)

@@ -4,6 +4,7 @@
 #include "src/debug.h"
 
 #include "src/fork.h"
+#include "src/signals.h"
 
 #include <errno.h>
 #include <sched.h>
@@ -31,7 +32,7 @@ static uint32_t after(uint32_t era)
 static void begin(era *e)
 {
     if (latest != 0)
-        pawl_fork_child();
+        pawl_fork_process();
     else
         wiped = madvise(&era_pages, sizeof era_pages, MADV_WIPEONFORK) == 0;
     latest = after(latest);
@@ -58,22 +59,30 @@ static void know_myself(uint32_t now)
     if (self.era != 0) {
         past[(self.era >> META_ERA_SHIFT) % PAST] = self.tid;
         self.forked = true;
+        pawl_fork_thread();
     }
     self.tid = (uint32_t)syscall(SYS_gettid);
     self.era = now;
     self.ready = self.tid;
 }
 
-uint32_t era_now(void)
+/* A signal handler that locks would wait for the thread that it has interrupted. */
+static uint32_t begin_or_join(void)
 {
     int before = errno;
-    uint32_t now = atomic_load_explicit(&era_pages.era.now, memory_order_acquire);
-    if (PAWL_UNLIKELY(now == 0))
-        now = begun(&era_pages.era);
-    if (PAWL_UNLIKELY(self.era != now))
+    pawl_signals_block();
+    uint32_t now = begun(&era_pages.era);
+    if (self.era != now)
         know_myself(now);
+    pawl_signals_restore();
     errno = before;
     return now;
+}
+
+uint32_t era_now(void)
+{
+    uint32_t now = atomic_load_explicit(&era_pages.era.now, memory_order_acquire);
+    return PAWL_LIKELY(now != 0 && self.era == now) ? now : begin_or_join();
 }
 
 bool era_was_me(uint32_t tid, uint32_t meta)

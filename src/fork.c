@@ -6,8 +6,8 @@
 #include <pthread.h>
 #include <string.h>
 
-/* The thread that forked takes its state along. Whoever was to clear its mailboxes is not there. */
-static void empty_mailboxes(void)
+/* It takes its state along. Whoever was to clear its mailboxes is not there. */
+void pawl_fork_thread(void)
 {
     pawl_mailboxes *boxes = &pawl_self.hemlock;
     atomic_store_explicit(&boxes->grant, 0, memory_order_relaxed);
@@ -16,18 +16,32 @@ static void empty_mailboxes(void)
     atomic_store_explicit(&boxes->chain, 0, memory_order_relaxed);
 }
 
-void pawl_fork_child(void)
+void pawl_fork_process(void)
 {
-    empty_mailboxes();
     pawl_fork_park();
     pawl_fork_queue();
     pawl_fork_mutex();
     pawl_fork_nodes();
 }
 
+#ifdef PAWL_IN_PTHREAD_MUTEX
+
+/* preload/era.c finds out: in a child whose handlers have started threads it would be too late here. */
+void pawl_fork_expect(void)
+{
+}
+
+#else
+
+static void in_child(void)
+{
+    pawl_fork_thread();
+    pawl_fork_process();
+}
+
 static void expect(void)
 {
-    pthread_atfork(NULL, NULL, pawl_fork_child);
+    pthread_atfork(NULL, NULL, in_child);
 }
 
 void pawl_fork_expect(void)
@@ -35,3 +49,5 @@ void pawl_fork_expect(void)
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     pthread_once(&once, expect);
 }
+
+#endif

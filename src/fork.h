@@ -2,11 +2,13 @@
 #pragma once
 
 /* Before anything else of the library is used in a child: forgets the threads that were asleep in the parent, and
- * the mutexes of the library's own tables that they held. Done by fork() itself (pthread_atfork()); whoever may come
- * earlier does it first, and twice does no harm as long as the child has one thread. */
-void pawl_fork_child(void);
+ * the mutexes of the library's own tables that they held. */
+void pawl_fork_process(void);
 
-/* Sees to that; from the constructors of the files below, so that none is linked without it. */
+/* By the thread that forked, before it locks anything in the child. */
+void pawl_fork_thread(void);
+
+/* Sees to both by pthread_atfork(); from the constructors of the files below, so that none is linked without it. */
 void pawl_fork_expect(void);
 
 /* What each file has to forget. */

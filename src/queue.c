@@ -107,6 +107,8 @@ void pawl_queue_remove(pawl_bucket *b, pawl_sleeper *w)
 {
     pawl_sleeper **at = find(b, key_of(w));
     pawl_sleeper *first = *at, *next = w->next;
+    if (PAWL_UNLIKELY(first == NULL))
+        return; /* a signal handler has forked, and this is the child: see pawl_fork_queue() */
     first->length--;
     if (next != NULL)
         next->before = w->before;

@@ -2,6 +2,7 @@
 #include "early.h"
 
 #include <pthread.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -37,9 +38,45 @@ static void parent(void)
     pthread_mutex_unlock(&around_fork);
 }
 
+/* As libraries do that have a thread of their own. */
+static bool starts_threads, told;
+static pthread_t started;
+
+static void *wait_to_be_told(void *unused)
+{
+    pthread_mutex_lock(&mutex);
+    while (!told)
+        pthread_cond_wait(&cond, &mutex);
+    pthread_mutex_unlock(&mutex);
+    return unused;
+}
+
+static void start_thread(void)
+{
+    if (pthread_create(&started, NULL, wait_to_be_told, NULL) != 0)
+        _exit(96);
+    usleep(2000); /* until it waits */
+}
+
+void early_start_threads(void)
+{
+    starts_threads = true;
+}
+
+void early_end_thread(void)
+{
+    pthread_mutex_lock(&mutex);
+    told = true;
+    pthread_cond_signal(&cond);
+    pthread_mutex_unlock(&mutex);
+    pthread_join(started, NULL);
+}
+
 /* Registered before the library could register its own. */
 static void child(void)
 {
+    if (starts_threads)
+        start_thread();
     early_forks_seen++;
     if (pthread_mutex_unlock(&around_fork) != 0 || pthread_mutex_lock(&around_fork) != 0 ||
         pthread_mutex_unlock(&around_fork) != 0)

@@ -396,6 +396,19 @@ static void an_earlier_handler_may_unlock(void)
     }
 }
 
+static void an_earlier_handler_may_start_a_thread(void)
+{
+    early_start_threads();
+    for (int i = 0; i < 5; i++) {
+        int child = fork();
+        if (child == 0) {
+            early_end_thread();
+            _exit(0);
+        }
+        OK(child_status(child));
+    }
+}
+
 /* ---- without handlers */
 
 static void a_child_of_the_bare_system_call_unlocks(void)
@@ -416,6 +429,73 @@ static void a_child_of_the_bare_system_call_unlocks(void)
         }
         OK(child_status(child));
         OK(pthread_mutex_unlock(&s.mutex));
+        join(t);
+    }
+}
+
+/* ---- in a signal handler */
+
+static int forked;
+
+static void fork_in_handler(int unused)
+{
+    (void)unused;
+    forked = fork();
+}
+
+static void *hold_and_interrupt(void *argument)
+{
+    scene *s = argument;
+    OK(pthread_mutex_lock(&s->mutex));
+    s->tid = own_tid();
+    pause_ms(10);
+    OK(kill(getpid(), SIGUSR1)); /* for the thread that does not block it */
+    while (!s->stop)
+        pause_ms(1);
+    OK(pthread_mutex_unlock(&s->mutex));
+    return NULL;
+}
+
+static void wait_until_late(pthread_mutex_t *m, bool on_a_condvar)
+{
+    static pthread_mutex_t own = PTHREAD_MUTEX_INITIALIZER;
+    static pthread_cond_t cond = PTHREAD_COND_INITIALIZER;
+    struct timespec later = in_ms(CLOCK_REALTIME, 40);
+    if (!on_a_condvar) {
+        CHECK_IS(pthread_mutex_timedlock(m, &later), ETIMEDOUT);
+        return;
+    }
+    int result;
+    OK(pthread_mutex_lock(&own));
+    while ((result = pthread_cond_timedwait(&cond, &own, &later)) == 0)
+        ;
+    CHECK_IS(result, ETIMEDOUT);
+    OK(pthread_mutex_unlock(&own));
+}
+
+/* Parent and child return from the handler, into the wait. */
+static void a_child_of_a_handler_goes_on_waiting(void)
+{
+    struct sigaction action = {.sa_handler = fork_in_handler};
+    sigset_t all, before;
+    sigfillset(&all);
+    OK(sigaction(SIGUSR1, &action, NULL));
+    for (int i = 0; i < 6; i++) {
+        static scene s;
+        memset(&s, 0, sizeof s);
+        forked = -1;
+        OK(pthread_sigmask(SIG_BLOCK, &all, &before));
+        pthread_t t = spawn(hold_and_interrupt, &s);
+        OK(pthread_sigmask(SIG_SETMASK, &before, NULL));
+        while (s.tid == 0)
+            pause_ms(1);
+        wait_until_late(&s.mutex, i % 2 != 0);
+        if (forked == 0) {
+            wait_until_late(&s.mutex, true);
+            _exit(0);
+        }
+        OK(child_status(forked));
+        s.stop = true;
         join(t);
     }
 }
@@ -525,7 +605,9 @@ const test_case fork_cases[] = {CASE(a_child_unlocks_what_it_held),
                                 CASE(a_fork_under_the_lock_in_a_crowd),
                                 CASE(handlers_lock_194_mutexes_around_fork),
                                 CASE(an_earlier_handler_may_unlock),
+                                CASE(an_earlier_handler_may_start_a_thread),
                                 CASE(a_child_of_the_bare_system_call_unlocks),
+                                CASE(a_child_of_a_handler_goes_on_waiting),
                                 BEYOND(a_childs_condvar_forgets_the_parents_waiters),
                                 CASE(a_child_unlocks_a_spin_lock),
                                 {0}};
