@@ -14,6 +14,7 @@
 
 #include "src/cond.h"
 #include "src/mutex.h"
+#include "src/nested.h"
 #include "src/sleep.h"
 
 #include <errno.h>
@@ -173,21 +174,22 @@ static void woken_up(void *argument)
     take_back(argument);
 }
 
-/* glibc's condition variables unlock a mutex in glibc's way, which would ruin ours. Such a pair is rare, and a wait may
- * end for no reason: so it does, soon. */
+/* glibc's condition variables unlock a mutex in glibc's way, which would ruin ours; and a signal handler may have
+ * interrupted its own thread at the queue. Both are rare, and a wait may end for no reason: so it does, soon. */
 static int doze(waiting *w)
 {
-    int error = mutex_may_wait(body_of(w->mutex));
+    int error = w->ours ? mutex_may_wait(body_of(w->mutex)) : 0;
+    if (error == 0)
+        error = let_go(w);
     if (error != 0)
         return error;
     struct timespec now, nap = {0, 1000000};
-    w->depth = mutex_let_go(body_of(w->mutex));
     pthread_cleanup_push(woken_up, w);
     nanosleep(&nap, NULL);
     pthread_cleanup_pop(0);
-    take_back(w);
-    if (w->deadline == NULL)
-        return 0;
+    error = take_back(w);
+    if (error != 0 || w->deadline == NULL)
+        return error;
     clock_gettime(w->clock, &now);
     bool late = now.tv_sec != w->deadline->tv_sec ? now.tv_sec > w->deadline->tv_sec
                                                   : now.tv_nsec >= w->deadline->tv_nsec;
@@ -207,7 +209,7 @@ static int wait_until(pthread_cond_t *c, pthread_mutex_t *m, int clock, const st
                  .clock = clock,
                  .deadline = deadline,
                  .ours = (kind_of(body_of(m)) & KIND_FORWARDED) == 0};
-    int result = cond_is_glibcs(c) ? doze(&w) : wait_with(&w);
+    int result = cond_is_glibcs(c) || PAWL_UNLIKELY(pawl_nested_in(c)) ? doze(&w) : wait_with(&w);
     errno = before;
     return result;
 }

@@ -6,9 +6,9 @@
  */
 #include "lock.h"
 
-#include <pawl/nodes.h>
+#include "src/nested.h"
 
-#include <time.h>
+#include <pawl/nodes.h>
 
 #ifdef PRELOAD_MUTEX
 #define PRELOAD_LOCK none_of_the_register
@@ -42,30 +42,54 @@ static void restore(aside a)
     pawl_self.puts_left = a.puts_left;
 }
 
-static void nap(void)
-{
-    struct timespec t = {0, 50000};
-    nanosleep(&t, NULL);
-}
-
 /* ---- Hemlock's, of which all but one listing speak of one mailbox in the same way: see hemlock.h */
 
-#define SPEAKS_hemlock         , true
-#define SPEAKS_hemlock_naive   , true
-#define SPEAKS_hemlock_overlap , true
-#define SPEAKS_hemlock_oh1     , true
-#define SPEAKS_hemlock_oh2     , true
-enum { HAS_MAILBOX = PRELOAD_SAID(JOIN(SPEAKS_, PRELOAD_LOCK, )) };
+#define BOX_hemlock         , &pawl_self.hemlock.grant
+#define BOX_hemlock_naive   , &pawl_self.hemlock.grant
+#define BOX_hemlock_overlap , &pawl_self.hemlock.overlap
+#define BOX_hemlock_oh1     , &pawl_self.hemlock.flagged
+#define BOX_hemlock_oh2     , &pawl_self.hemlock.grant
+
+/* Null for all other locks. */
+static inline pawl_word *threads_mailbox(void)
+{
+    return PRELOAD_SAID(JOIN(BOX_, PRELOAD_LOCK, ));
+}
 
 static __thread pawl_word mailbox __attribute__((tls_model("initial-exec")));
 
-static bool try_by_mailbox(pawl_word *tail)
+/* A lock of one word leaves this free: whether it was taken by a handler's mailbox. */
+static char *is_by_mailbox(body *b)
 {
-    return pawl_cas_acq_rel(tail, 0, pawl_address(&mailbox)); /* A, D */
+    return &b->third[0];
 }
 
-static void release_by_mailbox(pawl_word *tail)
+static bool try_by_mailbox(body *b)
 {
+    if (!pawl_cas_acq_rel((pawl_word *)b, 0, pawl_address(&mailbox))) /* A, D */
+        return false;
+    *is_by_mailbox(b) = true;
+    return true;
+}
+
+/* The interrupted thread may be handing over another lock: an address, not an announcement of `oh1`. */
+static void await_hand_over(pawl_word *box)
+{
+    uint64_t found;
+    while ((found = atomic_load_explicit(box, memory_order_relaxed)) != 0 && (found & 1) == 0)
+        pawl_wait_while_eq(box, found);
+}
+
+static void release_by_mailbox(body *b)
+{
+    pawl_word *tail = (pawl_word *)b;
+    if (!*is_by_mailbox(b)) { /* taken by the interrupted thread */
+        await_hand_over(threads_mailbox());
+        raw_release(b);
+        await_hand_over(threads_mailbox());
+        return;
+    }
+    *is_by_mailbox(b) = false;
     if (pawl_cas_release(tail, pawl_address(&mailbox), 0)) /* A */
         return;
     pawl_post(&mailbox, pawl_address(tail));                  /* B: publishes the critical section */
@@ -75,10 +99,11 @@ static void release_by_mailbox(pawl_word *tail)
 
 /* ---- any lock */
 
-static bool try_nested(body *b)
+static bool try_nested(void *mutex)
 {
-    if (HAS_MAILBOX)
-        return try_by_mailbox((pawl_word *)b);
+    body *b = mutex;
+    if (threads_mailbox() != NULL)
+        return try_by_mailbox(b);
     aside a = put_aside();
     bool taken = raw_try(b);
     restore(a);
@@ -87,8 +112,8 @@ static bool try_nested(body *b)
 
 static void release_nested(body *b)
 {
-    if (HAS_MAILBOX) {
-        release_by_mailbox((pawl_word *)b);
+    if (threads_mailbox() != NULL) {
+        release_by_mailbox(b);
         return;
     }
     aside a = put_aside();
@@ -107,8 +132,7 @@ void take_anyhow(body *b)
         take(b);
         return;
     }
-    while (!try_nested(b))
-        nap();
+    pawl_nested_take(try_nested, b, CLOCK_MONOTONIC, NULL);
 }
 
 void release_anyhow(body *b)

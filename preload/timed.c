@@ -110,15 +110,9 @@ static bool got_it(body *b, pawl_sleeper *w)
     return true;
 }
 
-/* By a signal handler that has interrupted its own thread at the queue. */
-static int try_until(body *b, int clock, const struct timespec *deadline)
+static bool try(void *b)
 {
-    pawl_sleeper nobody;
-    atomic_store_explicit(&nobody.state, WAITING, memory_order_relaxed);
-    while (!try_anyhow(b))
-        if (nap(&nobody, clock, deadline, SHORTEST))
-            return ETIMEDOUT;
-    return 0;
+    return try_anyhow(b);
 }
 
 int take_until(body *b, int clock, const struct timespec *deadline)
@@ -127,7 +121,7 @@ int take_until(body *b, int clock, const struct timespec *deadline)
     if (error != 0)
         return error;
     if (PAWL_UNLIKELY(pawl_nested_in(b)))
-        return try_until(b, clock, deadline);
+        return pawl_nested_take(try, b, clock, deadline);
     pawl_sleeper w;
     atomic_store_explicit(&w.state, WAITING, memory_order_relaxed);
     pawl_bucket *k = pawl_bucket_lock(b);

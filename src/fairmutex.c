@@ -124,11 +124,18 @@ static bool leave(pawl_fairmutex *m, pawl_sleeper *w)
     return !late;
 }
 
+static bool try(void *mutex)
+{
+    return pawl_fairmutex_trylock(mutex);
+}
+
 int pawl_fairmutex_lock_until(pawl_fairmutex *m, int clock, const struct timespec *deadline)
 {
     int error = deadline != NULL ? pawl_deadline_check(clock, deadline) : 0;
     if (error != 0)
         return error;
+    if (PAWL_UNLIKELY(pawl_nested_in(m))) /* who hands it over needs the bucket, and so does who leaves */
+        return pawl_nested_take(try, m, clock, deadline);
     pawl_sleeper w;
     uint32_t awake = AWAKE;
     atomic_store_explicit(&w.state, AWAKE, memory_order_relaxed);

@@ -5,8 +5,6 @@
 
 #include <pawl/wait.h>
 
-#include <errno.h>
-
 /* Nanoseconds of spinning: before a thread queues up; as the first in a new queue; when it was woken; and when it was
  * called, for then the next release is a hand-over. */
 #ifndef PAWL_MUTEX_SPIN_FIRST
@@ -165,19 +163,9 @@ int pawl_mutex_wait(pawl_mutex *m, pawl_sleeper *w, int clock, const struct time
 
 /* ---- arriving */
 
-/* By a signal handler that has interrupted its own thread at the queue. */
-static int try_until(pawl_mutex *m, int clock, const struct timespec *deadline)
+static bool try(void *mutex)
 {
-    struct timespec nap = {0, 50000}, now;
-    while (!pawl_mutex_trylock(m)) {
-        nanosleep(&nap, NULL);
-        if (deadline == NULL)
-            continue;
-        clock_gettime(clock, &now);
-        if (now.tv_sec != deadline->tv_sec ? now.tv_sec > deadline->tv_sec : now.tv_nsec >= deadline->tv_nsec)
-            return ETIMEDOUT;
-    }
-    return 0;
+    return pawl_mutex_trylock(mutex);
 }
 
 /* The first in a queue has nobody to wake before itself: it goes on spinning for a while, but in its place.
@@ -185,7 +173,7 @@ static int try_until(pawl_mutex *m, int clock, const struct timespec *deadline)
 static int queue_up(pawl_mutex *m, int clock, const struct timespec *deadline)
 {
     if (PAWL_UNLIKELY(pawl_nested_in(m)))
-        return try_until(m, clock, deadline);
+        return pawl_nested_take(try, m, clock, deadline);
     pawl_sleeper w;
     atomic_store_explicit(&w.state, PAWL_ASLEEP, memory_order_relaxed);
     pawl_bucket *b = pawl_bucket_lock(m);

@@ -3,19 +3,26 @@
 
 #ifdef PAWL_IN_PTHREAD_MUTEX
 
-enum {
-    DEPTH = 2,
-    LATER = 3
-}; /* a handler in a section, and one in the handler's; what they leave is little */
+#include "fatal.h"
+#include "sleep.h"
+
+#include <errno.h>
+#include <sys/mman.h>
+
+enum { DEPTH = 2 }; /* a handler in a section, and one in the handler's */
+
+/* On a page of its own: a handler can get one, at any time, and none is too many. */
+typedef struct task {
+    struct task *before;
+    pawl_later *what;
+    void *object;
+} task;
 
 /* Only this thread and its handlers write it, and a handler leaves it as it was, but for what is to be done later. */
 static __thread struct {
     pawl_bucket *in[DEPTH];
-    struct {
-        pawl_later *what;
-        void *object;
-    } later[LATER];
-    uint8_t depth, count;
+    _Atomic(task *) later;
+    uint8_t depth;
 } self __attribute__((tls_model("initial-exec")));
 
 /* The place first, so that a handler takes the next one; before the lock, so that there is no instant in which the
@@ -29,12 +36,19 @@ void pawl_nested_begin(pawl_bucket *b)
     atomic_signal_fence(memory_order_seq_cst);
 }
 
+/* Each of them once, whoever comes in between: a handler may take what is left, or leave more. */
 static void catch_up(void)
 {
-    while (self.count > 0) {
-        uint8_t at = --self.count;
-        self.later[at].what(self.later[at].object);
-    }
+    int before = errno;
+    task *t;
+    while ((t = atomic_exchange_explicit(&self.later, NULL, memory_order_relaxed)) != NULL)
+        while (t != NULL) {
+            task now = *t;
+            munmap(t, sizeof *t);
+            now.what(now.object);
+            t = now.before;
+        }
+    errno = before;
 }
 
 void pawl_nested_end(void)
@@ -45,7 +59,7 @@ void pawl_nested_end(void)
         self.in[at] = NULL;
     self.depth = at;
     atomic_signal_fence(memory_order_seq_cst);
-    if (PAWL_UNLIKELY(self.count > 0) && at == 0)
+    if (PAWL_UNLIKELY(atomic_load_explicit(&self.later, memory_order_relaxed) != NULL) && at == 0)
         catch_up();
 }
 
@@ -62,14 +76,43 @@ bool pawl_nested_in(const volatile void *key)
 
 void pawl_nested_later(pawl_later *what, void *object)
 {
-    for (int i = 0; i < self.count; i++)
-        if (self.later[i].what == what && self.later[i].object == object)
-            return;
-    if (self.count == LATER)
-        return; /* a handler that did as much in one section; those it would wake wait for the next unlock */
-    uint8_t at = self.count++;
-    self.later[at].what = what;
-    self.later[at].object = object;
+    int before = errno;
+    task *t = mmap(NULL, sizeof *t, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (t == MAP_FAILED)
+        pawl_fatal("pawl: out of memory in a signal handler\n");
+    t->what = what;
+    t->object = object;
+    t->before = atomic_load_explicit(&self.later, memory_order_relaxed);
+    while (!atomic_compare_exchange_weak_explicit(&self.later, &t->before, t, memory_order_relaxed,
+                                                  memory_order_relaxed))
+        ;
+    errno = before;
+}
+
+/* Not nanosleep(), at which a thread can be cancelled. */
+static void nap(int clock, struct timespec now)
+{
+    enum { NAP = 50000, SECOND = 1000000000 };
+    _Atomic(uint32_t) nobody = 0;
+    now.tv_nsec += NAP;
+    if (now.tv_nsec >= SECOND) {
+        now.tv_nsec -= SECOND;
+        now.tv_sec++;
+    }
+    pawl_futex_wait(&nobody, 0, clock, &now);
+}
+
+int pawl_nested_take(pawl_try *take, void *lock, int clock, const struct timespec *deadline)
+{
+    while (!take(lock)) {
+        struct timespec now;
+        clock_gettime(clock, &now);
+        if (deadline != NULL && (now.tv_sec != deadline->tv_sec ? now.tv_sec > deadline->tv_sec
+                                                                : now.tv_nsec >= deadline->tv_nsec))
+            return ETIMEDOUT;
+        nap(clock, now);
+    }
+    return 0;
 }
 
 #else

@@ -9,7 +9,10 @@
 
 #include "queue.h"
 
+#include <time.h>
+
 typedef void pawl_later(void *object);
+typedef bool pawl_try(void *lock);
 
 #ifdef PAWL_IN_PTHREAD_MUTEX
 
@@ -20,6 +23,9 @@ void pawl_nested_end(void);
 /* Whether the calling thread is in the middle of something in the bucket of `key`. */
 bool pawl_nested_in(const volatile void *key);
 void pawl_nested_later(pawl_later *what, void *object);
+
+/* Instead of queueing up: tries every so often. 0 once it was taken, or ETIMEDOUT. */
+int pawl_nested_take(pawl_try *take, void *lock, int clock, const struct timespec *deadline);
 
 #else
 
@@ -41,6 +47,12 @@ static inline bool pawl_nested_in(const volatile void *key)
 static inline void pawl_nested_later(pawl_later *what, void *object)
 {
     (void)what, (void)object;
+}
+
+static inline int pawl_nested_take(pawl_try *take, void *lock, int clock, const struct timespec *deadline)
+{
+    (void)take, (void)lock, (void)clock, (void)deadline;
+    return 0;
 }
 
 #endif

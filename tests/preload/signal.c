@@ -67,6 +67,63 @@ static void a_handler_may_try_the_same_mutex(void)
     interrupt(try_the_same, 1000);
 }
 
+static _Atomic(int) waiting_tid, passed;
+
+static void unlock_the_first(int unused)
+{
+    (void)unused;
+    OK(pthread_mutex_unlock(&mutex));
+    passed = 1;
+}
+
+static void *hold_one_and_wait_for_another(void *unused)
+{
+    OK(pthread_mutex_lock(&mutex));
+    waiting_tid = own_tid();
+    OK(pthread_mutex_lock(&others));
+    OK(pthread_mutex_unlock(&others));
+    return unused;
+}
+
+static void *wait_for_the_first(void *unused)
+{
+    waiting_tid = own_tid();
+    OK(pthread_mutex_lock(&mutex));
+    OK(pthread_mutex_unlock(&mutex));
+    return unused;
+}
+
+static pthread_t spawn_and_await(void *(*run)(void *))
+{
+    waiting_tid = 0;
+    pthread_t t = spawn(run, NULL);
+    while (waiting_tid == 0)
+        pause_ms(1);
+    await_asleep(waiting_tid);
+    return t;
+}
+
+static void a_handler_may_unlock_what_its_thread_holds(void)
+{
+    struct sigaction action = {.sa_handler = unlock_the_first};
+    OK(sigaction(SIGUSR1, &action, NULL));
+    for (int i = 0; i < 5; i++) {
+        passed = 0;
+        OK(pthread_mutex_lock(&others));
+        pthread_t holder = spawn_and_await(hold_one_and_wait_for_another);
+        pthread_t waiter = i % 2 ? spawn_and_await(wait_for_the_first) : holder;
+        OK(pthread_kill(holder, SIGUSR1));
+        while (!passed)
+            pause_ms(1);
+        if (i % 2)
+            join(waiter);
+        OK(try_elsewhere(&mutex));
+        OK(pthread_mutex_unlock(&others));
+        join(holder);
+        OK(try_elsewhere(&others));
+    }
+}
+
 /* ---- and condition variables, of which glibc's do not survive it */
 
 static pthread_cond_t cond = PTHREAD_COND_INITIALIZER;
@@ -112,7 +169,174 @@ static void a_handler_may_signal_the_same_condvar(void)
     OK(try_elsewhere(&mutex));
 }
 
-const test_case signal_cases[] = {CASE(a_handler_may_lock_another_mutex),
-                                  CASE(a_handler_may_try_the_same_mutex),
-                                  BEYOND(a_handler_may_signal_the_same_condvar),
-                                  {0}};
+/* ---- in the middle of a wait, with objects that have nothing to do with it, but for their place in libpawl's tables */
+
+enum { OBJECTS = 16384, NEIGHBOURS = 8, WAITERS = 2 };
+static union object {
+    pthread_mutex_t mutex;
+    pthread_cond_t cond;
+} objects[OBJECTS], *neighbour[NEIGHBOURS];
+
+static unsigned bucket_of(const void *object)
+{
+    return (unsigned)((uint64_t)(uintptr_t)object * 0x9E3779B97F4A7C15u >> 54);
+}
+
+static void find_neighbours(void)
+{
+    int found = 0;
+    for (int i = 0; i < OBJECTS && found < NEIGHBOURS; i++)
+        if (bucket_of(&objects[i]) == bucket_of(&cond))
+            neighbour[found++] = &objects[i];
+    CHECK_IS(found, NEIGHBOURS);
+}
+
+static void *wait_in_vain(void *unused)
+{
+    struct timespec past = {1, 0};
+    OK(pthread_mutex_lock(&mutex));
+    while (!stop)
+        CHECK_IS(pthread_cond_timedwait(&cond, &mutex, &past), ETIMEDOUT);
+    OK(pthread_mutex_unlock(&mutex));
+    return unused;
+}
+
+static bool is_before(const struct timespec *limit)
+{
+    struct timespec now = in_ms(CLOCK_MONOTONIC, 0);
+    return now.tv_sec != limit->tv_sec ? now.tv_sec < limit->tv_sec : now.tv_nsec < limit->tv_nsec;
+}
+
+/* As often as it can be done in a second, and at any point of a wait. */
+static void interrupt_waits(void (*handler)(int), void (*between)(void))
+{
+    struct timespec limit = in_ms(CLOCK_MONOTONIC, 1000);
+    find_neighbours();
+    struct sigaction action = {.sa_handler = handler};
+    OK(sigaction(SIGUSR1, &action, NULL));
+    pthread_t t = spawn(wait_in_vain, NULL);
+    for (int i = 0; is_before(&limit); i++) {
+        int before = handled;
+        for (volatile int k = 0; k < i % 997; k++)
+            ;
+        OK(pthread_kill(t, SIGUSR1));
+        while (*(volatile int *)&handled == before)
+            sched_yield();
+        if (between != NULL)
+            between();
+    }
+    stop = true;
+    join(t);
+}
+
+static pthread_mutex_t guards[NEIGHBOURS];
+static int go[NEIGHBOURS];
+
+static void *wait_for_go(void *argument)
+{
+    int i = (int)(intptr_t)argument;
+    OK(pthread_mutex_lock(&guards[i]));
+    for (;;) {
+        while (go[i] == 0)
+            OK(pthread_cond_wait(&neighbour[i]->cond, &guards[i]));
+        if (go[i] < 0)
+            break;
+        go[i]--;
+    }
+    OK(pthread_mutex_unlock(&guards[i]));
+    return NULL;
+}
+
+static void send_all(int unused)
+{
+    (void)unused;
+    for (int i = 0; i < NEIGHBOURS; i++) {
+        if (pthread_mutex_trylock(&guards[i]) != 0)
+            continue; /* its owner may need what the interrupted thread has */
+        go[i] += WAITERS;
+        for (int k = 0; k < WAITERS; k++)
+            OK(pthread_cond_signal(&neighbour[i]->cond));
+        OK(pthread_mutex_unlock(&guards[i]));
+    }
+    handled++;
+}
+
+static void await_all(void)
+{
+    for (int i = 0; i < NEIGHBOURS; i++)
+        for (bool done = false; !done;) {
+            OK(pthread_mutex_lock(&guards[i]));
+            done = go[i] == 0;
+            OK(pthread_mutex_unlock(&guards[i]));
+            if (!done)
+                sched_yield();
+        }
+}
+
+static void every_signal_of_a_handler_arrives(void)
+{
+    find_neighbours();
+    pthread_t t[NEIGHBOURS * WAITERS];
+    for (int i = 0; i < NEIGHBOURS * WAITERS; i++)
+        t[i] = spawn(wait_for_go, (void *)(intptr_t)(i % NEIGHBOURS));
+    interrupt_waits(send_all, await_all);
+    for (int i = 0; i < NEIGHBOURS; i++) {
+        OK(pthread_mutex_lock(&guards[i]));
+        go[i] = -1;
+        OK(pthread_cond_broadcast(&neighbour[i]->cond));
+        OK(pthread_mutex_unlock(&guards[i]));
+    }
+    for (int i = 0; i < NEIGHBOURS * WAITERS; i++)
+        join(t[i]);
+}
+
+static void lock_neighbour(int unused)
+{
+    (void)unused;
+    OK(pthread_mutex_lock(&neighbour[0]->mutex));
+    handled++;
+    OK(pthread_mutex_unlock(&neighbour[0]->mutex));
+}
+
+static void *hammer_neighbour(void *unused)
+{
+    while (!stop) {
+        OK(pthread_mutex_lock(&neighbour[0]->mutex));
+        for (volatile int i = 0; i < 300; i++)
+            ;
+        OK(pthread_mutex_unlock(&neighbour[0]->mutex));
+        for (volatile int i = 0; i < 300; i++)
+            ;
+    }
+    return unused;
+}
+
+static void a_handler_may_wait_for_another_mutex(void)
+{
+    find_neighbours();
+    pthread_t t = spawn(hammer_neighbour, NULL);
+    interrupt_waits(lock_neighbour, NULL);
+    join(t);
+}
+
+static void wait_a_while(int unused)
+{
+    (void)unused;
+    struct timespec soon = in_ms(CLOCK_REALTIME, 0);
+    OK(pthread_mutex_lock(&others));
+    int result = pthread_cond_timedwait(&neighbour[0]->cond, &others, &soon);
+    CHECK(result == 0 || result == ETIMEDOUT);
+    OK(pthread_mutex_unlock(&others));
+    handled++;
+}
+
+static void a_handler_may_wait_for_another_condvar(void)
+{
+    interrupt_waits(wait_a_while, NULL);
+}
+
+const test_case signal_cases[] = {
+    CASE(a_handler_may_lock_another_mutex),           CASE(a_handler_may_try_the_same_mutex),
+    CASE(a_handler_may_unlock_what_its_thread_holds), BEYOND(a_handler_may_signal_the_same_condvar),
+    CASE(every_signal_of_a_handler_arrives),          CASE(a_handler_may_wait_for_another_mutex),
+    CASE(a_handler_may_wait_for_another_condvar),     {0}};
