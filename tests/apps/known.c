@@ -137,6 +137,52 @@ static void wait_long(int n)
     pthread_join(other, NULL);
 }
 
+/* n mutexes, of which each is waited for longer than the one before it. */
+pthread_mutex_t several[20];
+
+static void *wait_for_one(void *mutex)
+{
+    __atomic_store_n(&waiting_thread, (pid_t)syscall(SYS_gettid), __ATOMIC_RELEASE);
+    use(mutex, 1);
+    return NULL;
+}
+
+static void wait_for_several(int n)
+{
+    for (int i = 0; i < n && i < 20; i++) {
+        pthread_t other;
+        pid_t thread;
+        waiting_thread = 0;
+        pthread_mutex_lock(&several[i]);
+        pthread_create(&other, NULL, wait_for_one, &several[i]);
+        while ((thread = __atomic_load_n(&waiting_thread, __ATOMIC_ACQUIRE)) == 0 || !asleep(thread))
+            usleep(1000);
+        usleep((useconds_t)i * 5000);
+        pthread_mutex_unlock(&several[i]);
+        pthread_join(other, NULL);
+    }
+}
+
+/* Says on standard output how many of n milliseconds of waiting for a mutex were spent on a CPU. */
+static void *wait_and_measure(void *argument)
+{
+    struct timespec spent;
+    use(&slow, 1);
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &spent);
+    printf("%ld\n", (long)spent.tv_sec * 1000 + spent.tv_nsec / 1000000);
+    return argument;
+}
+
+static void measure_waiting(int n)
+{
+    pthread_t other;
+    pthread_mutex_lock(&slow);
+    pthread_create(&other, NULL, wait_and_measure, NULL);
+    usleep((useconds_t)n * 1000);
+    pthread_mutex_unlock(&slow);
+    pthread_join(other, NULL);
+}
+
 static void fork_one(int n)
 {
     count(n);
@@ -200,6 +246,8 @@ static const struct {
              {"reuse", reuse},
              {"many", many},
              {"wait-long", wait_long},
+             {"wait-for-several", wait_for_several},
+             {"measure-waiting", measure_waiting},
              {"fork", fork_one},
              {"fork-idle", fork_idle},
              {"quick_exit", leave_quickly},

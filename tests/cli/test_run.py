@@ -99,6 +99,13 @@ def run_changes_nothing_else_in_the_environment():
 
 
 @test
+def run_makes_threads_wait_as_asked():
+    program = harness.build / "tests/apps/app_known"
+    spent = {w: int(output("run", "--lock", "mcs", "--wait", w, program, "measure-waiting", 300)) for w in ["spin", "park"]}
+    check(spent["park"] < 20 < 30 < spent["spin"], f"milliseconds on a CPU: {spent}")
+
+
+@test
 def run_keeps_what_was_preloaded_but_another_pawl():
     libc = next(line.split()[-1] for line in open("/proc/self/maps") if "libm.so" in line or "libc.so" in line)
     env = environment(LD_PRELOAD=libc)

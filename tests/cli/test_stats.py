@@ -63,6 +63,18 @@ def stats_name_the_lock_and_the_call_site_that_waited():
 
 
 @test
+def stats_list_the_ten_that_were_waited_for_longest():
+    s = only("wait-for-several", 13)
+    listed = s["most_contended"]
+    waited = [l["wait"]["total_ns"] for l in listed]
+    check(len(listed) == 10 and waited == sorted(waited, reverse=True), str(waited))
+    check({l["lock"]["symbol"] for l in listed} == {"several"}, str(listed[0]["lock"]))
+    addresses = [int(l["lock"]["address"], 16) for l in listed]
+    check(addresses == sorted(addresses, reverse=True), "not the longest of them")
+    check(s["contended"] == 13, f"{s['contended']} contended")
+
+
+@test
 def stats_offsets_are_what_addr2line_wants():
     site = only("wait-long", 1)["most_contended"][0]["call_site"]
     p = run("addr2line", "-fe", site["module"], site["offset"])

@@ -340,6 +340,35 @@ static void errno_survives_contention(void)
         join(t[i]);
 }
 
+static pthread_cond_t passed_on = PTHREAD_COND_INITIALIZER;
+static int whose;
+
+static void *take_turns_and_check_errno(void *argument)
+{
+    static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
+    int me = (int)(intptr_t)argument;
+    for (int i = 0; i < 200; i++) {
+        OK(pthread_mutex_lock(&m));
+        while (whose != me)
+            KEEPS_ERRNO(pthread_cond_wait(&passed_on, &m));
+        whose = !me;
+        if (i % 2 == 0)
+            KEEPS_ERRNO(pthread_cond_signal(&passed_on));
+        else
+            KEEPS_ERRNO(pthread_cond_broadcast(&passed_on));
+        OK(pthread_mutex_unlock(&m));
+    }
+    return NULL;
+}
+
+static void errno_survives_waits(void)
+{
+    pthread_t t[2] = {spawn(take_turns_and_check_errno, (void *)0),
+                      spawn(take_turns_and_check_errno, (void *)1)};
+    join(t[0]);
+    join(t[1]);
+}
+
 const test_case basic_cases[] = {CASE(a_mutex_stays_within_its_bytes_at_any_word),
                                  CASE(a_condvar_stays_within_its_bytes),
                                  CASE(a_spinlock_stays_within_four_bytes),
@@ -355,4 +384,5 @@ const test_case basic_cases[] = {CASE(a_mutex_stays_within_its_bytes_at_any_word
                                  CASE(a_million_mutexes_work),
                                  CASE(errno_survives_every_call),
                                  CASE(errno_survives_contention),
+                                 CASE(errno_survives_waits),
                                  {0}};

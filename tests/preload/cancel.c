@@ -78,6 +78,25 @@ static void a_cancelled_wait_owns_the_mutex_again(void)
     }
 }
 
+/* Of glibc's condition variable with a mutex of ours. */
+static void a_cancelled_wait_for_a_shared_condvar_owns_the_mutex_again(void)
+{
+    pthread_condattr_t a;
+    OK(pthread_condattr_init(&a));
+    OK(pthread_condattr_setpshared(&a, PTHREAD_PROCESS_SHARED));
+    for (int i = 0; i < 8; i++) {
+        scene s;
+        begin(&s, i);
+        OK(pthread_cond_init(&s.cond, &a));
+        pthread_t t = spawn(wait_to_go, &s);
+        await_waiting(&s, 1);
+        OK(pthread_cancel(t));
+        CHECK(was_cancelled(t));
+        CHECK_IS(s.cleaned, 1);
+        OK(try_elsewhere(&s.mutex));
+    }
+}
+
 /* The canceller holds the mutex: the cancelled thread has to wait for it. */
 static void a_cancelled_wait_waits_for_the_mutex(void)
 {
@@ -244,6 +263,7 @@ static void waiting_for_a_mutex_is_not_cancelled(void)
 }
 
 const test_case cancel_cases[] = {CASE(a_cancelled_wait_owns_the_mutex_again),
+                                  CASE(a_cancelled_wait_for_a_shared_condvar_owns_the_mutex_again),
                                   CASE(a_cancelled_wait_waits_for_the_mutex),
                                   CASE(a_cancelled_wait_keeps_no_signal),
                                   CASE(a_broadcast_reaches_those_that_are_left),

@@ -135,6 +135,7 @@ static void a_wait_times_out_by_the_clock_it_was_given(void)
         pthread_condattr_init(&a);
         OK(pthread_condattr_setclock(&a, clocks[i]));
         OK(pthread_cond_init(&c, &a));
+        CHECK_IS(c.__data.__wrefs, clocks[i] == CLOCK_MONOTONIC ? 2 : 0); /* where glibc has it */
         time_out(&c, &m, clocks[i]);
         for (int k = 0; k < 2; k++) { /* pthread_cond_clockwait() does not ask the attribute */
             struct timespec soon = in_ms(clocks[k], 4);
