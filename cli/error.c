@@ -4,14 +4,18 @@
 #include <stdarg.h>
 #include <stdlib.h>
 
+/* One line, whatever is quoted in it: what people type, and what files hold, may hold anything. */
 void fail(const char *format, ...)
 {
+    static char line[16384];
     va_list arguments;
     va_start(arguments, format);
-    fputs("pawl: ", stderr);
-    vfprintf(stderr, format, arguments);
-    fputc('\n', stderr);
+    vsnprintf(line, sizeof line, format, arguments);
     va_end(arguments);
+    for (char *c = line; *c != '\0'; c++)
+        if ((unsigned char)*c < ' ' || *c == 0x7f)
+            *c = '?';
+    fprintf(stderr, "pawl: %s\n", line);
     exit(EXIT_CANNOT);
 }
 

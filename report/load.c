@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* One line, whatever the file holds: jansson quotes it, and it may hold anything. */
 void refuse(const char *path, const char *format, ...)
 {
     char why[512];
@@ -14,9 +13,6 @@ void refuse(const char *path, const char *format, ...)
     va_start(arguments, format);
     vsnprintf(why, sizeof why, format, arguments);
     va_end(arguments);
-    for (char *c = why; *c != '\0'; c++)
-        if ((unsigned char)*c < ' ' || *c == 0x7f)
-            *c = '?';
     fail("%s: %s", path, why);
 }
 

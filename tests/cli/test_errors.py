@@ -49,6 +49,7 @@ def unknown_locks_are_refused_with_a_hint():
     refused(["list", "ticket", "zzzzzzzz"], "'zzzzzzzz': no such lock")
     refused([*BENCH, "--lock", "tts,glbc"], "--lock 'glbc': no such lock; did you mean 'glibc'?")
     refused([*BENCH, "--lock", "x" * 5000], "no such lock")
+    refused([*BENCH, "--lock", "a\nb\033[2J"], "--lock 'a?b?[2J': no such lock")
 
 
 @test
