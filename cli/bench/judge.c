@@ -9,6 +9,7 @@
 
 #include <stdarg.h>
 #include <stdlib.h>
+#include <string.h>
 
 static const double foreign = 0.10; /* of all CPUs, used by other programs          */
 static const double drift = 0.05;   /* of the CPUs' speed, from the study's median   */
@@ -134,6 +135,25 @@ static void judge_rounds(study *s)
               100 * (slowest / fastest - 1));
 }
 
+/* Whoever sets one of these knows what it does, but not whoever reads the result. */
+static void judge_environment(study *s)
+{
+    static const struct {
+        const char *name, *without; /* the value that is as good as none, or NULL */
+        const char *effect;
+    } variables[] = {
+        {"LD_PRELOAD", "", "its libraries were loaded into all that was measured"},
+        {"GLIBC_TUNABLES", "", "glibc's locks may not be what they are elsewhere"},
+        {"PAWL_DEBUG", "0", "what is not inlined was watched, and slowed down by it"},
+        {"PAWL_NO_MEMBARRIER", NULL, "every unlock paid for a fence"},
+    };
+    for (size_t i = 0; i < sizeof variables / sizeof variables[0]; i++) {
+        const char *value = getenv(variables[i].name), *without = variables[i].without;
+        if (value != NULL && (without == NULL || strcmp(value, without) != 0))
+            doubt(&s->doubts, "%s was set: %s", variables[i].name, variables[i].effect);
+    }
+}
+
 void judge(study *s)
 {
     double step_ns = usual_step_ns(s);
@@ -141,6 +161,7 @@ void judge(study *s)
         judge_point(s, &s->points[i], step_ns);
     judge_rounds(s);
     judge_load(s);
+    judge_environment(s);
 }
 
 /* Points share most of their doubts; the table marks them, and this says how many have one. */

@@ -21,6 +21,10 @@ static const workload any = {
 /* A study that nobody could find fault with: as many threads as CPUs, which had them all the time. */
 static study *trusted(void)
 {
+    static const char *const variables[] = {"LD_PRELOAD", "GLIBC_TUNABLES", "PAWL_DEBUG",
+                                            "PAWL_NO_MEMBARRIER"};
+    for (size_t i = 0; i < sizeof variables / sizeof variables[0]; i++)
+        unsetenv(variables[i]);
     study *s = allocate(1, sizeof *s);
     *s = (study){.workload = &any, .machine.cpus = CPUS, .runs = RUNS};
     s->base = (bench_request){.policy = PAWL_WAIT_SPIN,
@@ -175,6 +179,20 @@ static void empty_non_critical_sections_are_doubted(const lock_info *lock)
     check_trusted(s);
 }
 
+static void what_the_environment_changes_is_said(const lock_info *lock)
+{
+    (void)lock;
+    study *s = trusted();
+    setenv("PAWL_DEBUG", "0", 1);
+    setenv("LD_PRELOAD", "", 1);
+    check_trusted(s);
+    setenv("PAWL_DEBUG", "continue", 1);
+    setenv("PAWL_NO_MEMBARRIER", "1", 1);
+    judge(s);
+    CHECK(s->doubts.count == 2 && strstr(s->doubts.text[0], "PAWL_DEBUG was set") != NULL, "%zu doubts",
+          s->doubts.count);
+}
+
 static const promise promises[] = {
     {"a_quiet_machine_is_trusted", a_quiet_machine_is_trusted, NULL, "judge"},
     {"more_spinning_threads_than_cpus_are_doubted", more_spinning_threads_than_cpus_are_doubted, NULL,
@@ -186,6 +204,7 @@ static const promise promises[] = {
     {"runs_that_disagree_are_doubted", runs_that_disagree_are_doubted, NULL, "judge"},
     {"schedules_that_repeat_are_doubted", schedules_that_repeat_are_doubted, NULL, "judge"},
     {"empty_non_critical_sections_are_doubted", empty_non_critical_sections_are_doubted, NULL, "judge"},
+    {"what_the_environment_changes_is_said", what_the_environment_changes_is_said, NULL, "judge"},
 };
 
 HARNESS_MAIN(promises)
