@@ -232,6 +232,8 @@ int compare_main(int argc, char **argv)
 {
     request r = {.threshold = 0.05};
     parse_options(&argp, argc, argv, 0, &r);
+    output_check_apart(r.output, r.paths[0]);
+    output_check_apart(r.output, r.paths[1]);
     output_check(r.output);
     results a = results_read(r.paths[0]), b = results_read(r.paths[1]);
     comparison c = compare_results(&a, &b, r.threshold);

@@ -113,6 +113,14 @@ void output_check(const char *path)
     output_check_as("--output", path);
 }
 
+void output_check_apart(const char *path, const char *input)
+{
+    struct stat a, b;
+    if (path != NULL && stat(path, &a) == 0 && S_ISREG(a.st_mode) && stat(input, &b) == 0 &&
+        a.st_dev == b.st_dev && a.st_ino == b.st_ino)
+        fail("--output '%s': is a file that is read", path);
+}
+
 void output_open(output *o, const char *path)
 {
     *o = (output){.path = path};

@@ -16,6 +16,9 @@ void output_check(const char *path);
 /* The same for a path that another option than --output named. */
 void output_check_as(const char *option, const char *path);
 
+/* Fails if the path is the input's: what was measured for hours would be gone. */
+void output_check_apart(const char *path, const char *input);
+
 void output_open(output *o, const char *path);
 
 /* Fails, and leaves nothing behind, if anything could not be written. */

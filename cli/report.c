@@ -76,8 +76,10 @@ int report_main(int argc, char **argv)
     parse_options(&argp, argc, argv, 0, &r);
     const char *path = r.output != NULL ? r.output : default_output;
     results *files = allocate(r.path_count, sizeof *files);
-    for (size_t i = 0; i < r.path_count; i++)
+    for (size_t i = 0; i < r.path_count; i++) {
         files[i] = results_read(r.paths[i]);
+        output_check_apart(path, r.paths[i]);
+    }
     output_check(path);
     json_t *book = book_make(files, r.path_count);
     if (r.figures != NULL)

@@ -112,6 +112,17 @@ def report_refuses_bad_arguments():
 
 
 @test
+def files_that_are_read_are_not_overwritten():
+    with folder() as f:
+        good, other = [write(f, name, every_workload()["max"]) for name in ["good", "other"]]
+        os.symlink(good, f"{f}/link")
+        for path in [good, f"{f}/link"]:
+            refused(["report", other, good, "-o", path], f"--output '{path}': is a file that is read")
+            refused(["compare", other, good, "-o", path], f"--output '{path}': is a file that is read")
+        json.loads(good.read_text())
+
+
+@test
 def report_writes_where_it_says():
     with folder() as f:
         write(f, "good", every_workload()["max"])
