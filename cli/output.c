@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -18,6 +19,7 @@ typedef struct target {
     char *name;         /* links resolved: rename() would replace the link itself             */
     char *temporary;    /* in the same folder; NULL if the target is a device or a pipe,
                         which is written to and never replaced                             */
+    sigset_t before;    /* if there is one: the signals that were let through before */
 } target;
 
 static _Noreturn void give_up(const target *t, const char *path, int error)
@@ -49,6 +51,9 @@ static void open_temporary(target *t, const char *path, mode_t mode)
     char *temporary;
     if (asprintf(&temporary, "%s.XXXXXX", t->name) < 0)
         fail("out of memory");
+    sigset_t all;
+    sigfillset(&all);
+    sigprocmask(SIG_SETMASK, &all, &t->before); /* none is to end the process while the file is there */
     t->fd = mkostemp(temporary, O_CLOEXEC);
     if (t->fd < 0)
         give_up(t, path, errno);
@@ -79,6 +84,8 @@ static target open_target(const char *option, const char *path)
 
 static void free_target(target *t)
 {
+    if (t->temporary != NULL)
+        sigprocmask(SIG_SETMASK, &t->before, NULL);
     free(t->name);
     free(t->temporary);
 }

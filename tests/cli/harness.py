@@ -77,6 +77,14 @@ def environment(**variables):
     return os.environ | variables
 
 
+def preload(folder, name, code):
+    """Makes NAME.so there."""
+    with open(f"{folder}/{name}.c", "w") as file:
+        file.write(code)
+    p = run("cc", "-shared", "-fPIC", "-o", f"{folder}/{name}.so", f"{folder}/{name}.c", "-ldl")
+    check(p.returncode == 0, p.stderr)
+
+
 def children(pid):
     """Of a process, those that are still running."""
     found = []

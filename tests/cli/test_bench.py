@@ -18,7 +18,7 @@ import time
 
 import jsonschema
 
-from harness import check, children, environment, eventually, folder, output, pawl, registered, root, run, test
+from harness import check, children, environment, eventually, folder, output, pawl, preload, registered, root, run, test
 import harness
 
 SCHEMA = json.loads((root / "bench/result.schema.json").read_text())
@@ -194,12 +194,6 @@ def threads_run_where_the_policy_says():
         finally:
             p.kill()
             p.wait()
-
-
-def preload(f, name, code):
-    open(f"{f}/{name}.c", "w").write(code)
-    p = run("cc", "-shared", "-fPIC", "-o", f"{f}/{name}.so", f"{f}/{name}.c", "-ldl")
-    check(p.returncode == 0, p.stderr)
 
 
 @test

@@ -2,6 +2,7 @@
 
 import json
 import os
+import resource
 
 from harness import check, environment, folder, output, pawl, refused, test
 
@@ -143,6 +144,16 @@ def a_folder_without_permission_is_refused():
     with folder() as f:
         os.chmod(f, 0o500)
         refused(["list", "-o", f"{f}/x"], f"--output '{f}/x'")
+
+
+@test
+def a_file_that_becomes_too_large_is_refused_and_leaves_nothing():
+    with folder() as f:
+        open(f"{f}/x", "w").write("old")
+        limit = {"preexec_fn": lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100))}
+        refused(["list", "-o", f"{f}/x"], "--output", **limit)
+        refused(["list", "-o", f"{f}/y"], f"--output '{f}/y': File too large", **limit)
+        check(os.listdir(f) == ["x"] and open(f"{f}/x").read() == "old", f"left behind: {os.listdir(f)}")
 
 
 @test

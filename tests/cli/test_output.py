@@ -70,6 +70,16 @@ def an_interrupted_measurement_leaves_nothing_behind():
 
 
 @test
+def an_interrupt_while_the_result_is_written_leaves_nothing_half_done():
+    with folder() as f, folder() as elsewhere:
+        harness.preload(elsewhere, "late", "#define _GNU_SOURCE\n#include <dlfcn.h>\n#include <signal.h>\n"
+                        "int rename(const char *a, const char *b) { raise(SIGTERM); return ((int (*)(const char *, const char *))dlsym(RTLD_NEXT, \"rename\"))(a, b); }")
+        p = harness.pawl("list", "--json", "-o", f"{f}/x", env=harness.environment(LD_PRELOAD=f"{elsewhere}/late.so"))
+        check(p.returncode == -signal.SIGTERM and os.listdir(f) == ["x"], f"exit {p.returncode}: {os.listdir(f)}")
+        json.load(open(f"{f}/x"))
+
+
+@test
 def a_reader_that_leaves_ends_the_command_quietly():
     for ignored in [False, True]:
         p = subprocess.Popen([harness.build / "pawl", "demo", "--help"], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
