@@ -8,6 +8,7 @@ import os
 import pathlib
 import pty
 import re
+import resource
 import shutil
 import signal
 import statistics
@@ -485,17 +486,15 @@ def leveldb_runs_with_every_interposer_and_without_and_cleans_up():
 def an_interrupted_leveldb_leaves_nothing_behind():
     if not (harness.build / "bench/pawl-bench-leveldb").exists():
         return
-    with folder() as f:
-        p = subprocess.Popen([harness.build / "pawl", "bench", "leveldb", "--entries", "1000", "--duration", "60s"],
-                             env=environment(TMPDIR=f), preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
-        until = time.monotonic() + 20
-        while not os.listdir(f) and time.monotonic() < until:
-            time.sleep(0.05)
-        p.send_signal(signal.SIGINT)
-        check(p.wait(10) == -signal.SIGINT, f"exit {p.returncode}")
-        while os.listdir(f) and time.monotonic() < until:
-            time.sleep(0.05)
-        check(os.listdir(f) == [], f"left behind: {os.listdir(f)}")
+    # A terminal sends its signals to all processes of a command.
+    for sign, send in [(signal.SIGINT, os.kill), (signal.SIGINT, os.killpg), (signal.SIGQUIT, os.killpg), (signal.SIGKILL, os.kill)]:
+        with folder() as f:
+            p = subprocess.Popen([harness.build / "pawl", "bench", "leveldb", "--entries", "100000", "--duration", "60s"], env=environment(TMPDIR=f),
+                                 start_new_session=True, preexec_fn=lambda sign=sign: (sign != signal.SIGKILL and signal.signal(sign, signal.SIG_DFL), resource.setrlimit(resource.RLIMIT_CORE, (0, 0))))
+            eventually(lambda: any(files for _, _, files in os.walk(f)), "no database")
+            send(p.pid, sign)
+            check(p.wait(10) == -sign, f"exit {p.returncode}")
+            eventually(lambda: os.listdir(f) == [], f"left behind: {os.listdir(f)}")
 
 
 @test
