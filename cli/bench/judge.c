@@ -14,6 +14,7 @@
 static const double foreign = 0.10; /* of all CPUs, used by other programs          */
 static const double drift = 0.05;   /* of the CPUs' speed, from the study's median   */
 static const double spread = 0.30;  /* between the quartiles, of the median         */
+static const double brief = 0.02;   /* seconds: /proc counts in ticks of 0.01        */
 
 void doubt(doubts *d, const char *format, ...)
 {
@@ -78,6 +79,8 @@ static void judge_point(study *s, point *p, double step_ns)
     if (pace > drift || pace < -drift)
         doubt(&p->doubts, "the CPUs were %.0f %% %s than for most points", 100 * (pace > 0 ? pace : -pace),
               pace > 0 ? "slower" : "faster");
+    if (p->median <= 0)
+        doubt(&p->doubts, "in half of the runs nothing was done at all");
     if (p->median > 0 && (p->q3 - p->q1) / p->median > spread)
         doubt(&p->doubts, "the runs disagree: the middle half of them spans %.0f %% of the median",
               100 * (p->q3 - p->q1) / p->median);
@@ -91,7 +94,10 @@ static void judge_point(study *s, point *p, double step_ns)
 static void judge_load(study *s)
 {
     const bench_load *load = &s->base.load;
+    double seconds = (double)s->base.duration_ns / 1e9;
     bool contended = false;
+    if (seconds < brief)
+        doubt(&s->doubts, "in runs of %g ms other programs go unnoticed", 1e3 * seconds);
     for (size_t i = 0; i < s->point_count; i++)
         contended |= s->points[i].request.threads > 1;
     if ((s->workload->takes & (TAKES_LOAD | TAKES_NCS)) != 0 && contended && load->ncs == 0)

@@ -141,6 +141,19 @@ static void runs_that_disagree_are_doubted(const lock_info *lock)
     check_only_the_third(s, "the middle half of them spans 40 %");
 }
 
+static void what_was_too_short_is_doubted(const lock_info *lock)
+{
+    (void)lock;
+    study *s = trusted();
+    s->points[2].median = s->points[2].q1 = 0;
+    check_only_the_third(s, "nothing was done at all");
+    s = trusted();
+    s->base.duration_ns = 5000000;
+    judge(s);
+    CHECK(doubted_points(s) == 0 && s->doubts.count == 1, "%zu doubts", s->doubts.count);
+    CHECK(strstr(s->doubts.text[0], "runs of 5 ms") != NULL, "%s", s->doubts.text[0]);
+}
+
 /* Hapax, appendix B. */
 static void schedules_that_repeat_are_doubted(const lock_info *lock)
 {
@@ -202,6 +215,7 @@ static const promise promises[] = {
     {"changes_of_speed_between_rounds_are_doubted", changes_of_speed_between_rounds_are_doubted, NULL,
      "judge"},
     {"runs_that_disagree_are_doubted", runs_that_disagree_are_doubted, NULL, "judge"},
+    {"what_was_too_short_is_doubted", what_was_too_short_is_doubted, NULL, "judge"},
     {"schedules_that_repeat_are_doubted", schedules_that_repeat_are_doubted, NULL, "judge"},
     {"empty_non_critical_sections_are_doubted", empty_non_critical_sections_are_doubted, NULL, "judge"},
     {"what_the_environment_changes_is_said", what_the_environment_changes_is_said, NULL, "judge"},
