@@ -1,7 +1,7 @@
 /* ticks.h - a clock that is cheap enough to be read inside the measured loop
  *
  * The unit is the machine's. Whoever needs nanoseconds reads this clock and CLOCK_MONOTONIC at both ends of
- * the measurement and scales (see run.c), so that nothing has to be calibrated beforehand.
+ * the measurement and scales (see team.c), so that nothing has to be calibrated beforehand.
  */
 #pragma once
 

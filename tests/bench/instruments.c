@@ -4,9 +4,11 @@
 
 #include "bench/generator.h"
 #include "bench/histogram.h"
+#include "bench/loops.h"
 #include "bench/mersenne.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* The C++ standard, [rand.predef]: the 10000th number of a default-constructed std::mt19937. */
 static void twister_is_the_standard_one(const lock_info *lock)
@@ -86,12 +88,55 @@ static void the_largest_is_never_rounded(const lock_info *lock)
     free(all);
 }
 
+/* How many steps a thread's generator took outside, a draw included; `most` if more. */
+static unsigned steps_outside(bench_worker *w, generator *own, const bench_load *load, unsigned most)
+{
+    generator before = *own;
+    static mersenne twister;
+    unsigned steps = 0;
+    twister = *w->twister;
+    bench_outside(w, own, load);
+    while (steps < most && (load->mersenne ? memcmp(&twister, w->twister, sizeof twister) != 0
+                                           : memcmp(&before, own, sizeof before) != 0)) {
+        generator_next(&before);
+        mersenne_next(&twister);
+        steps++;
+    }
+    return steps;
+}
+
+static void non_critical_sections_are_as_long_as_they_should_be(const lock_info *lock)
+{
+    (void)lock;
+    enum { N = 7, DRAWS = 7000 };
+    static mersenne twister;
+    mersenne_seed(&twister, 1);
+    bench_worker w = {.twister = &twister};
+    generator own = generator_from(1);
+    for (int mersenne = 0; mersenne < 2; mersenne++) {
+        unsigned seen[N] = {0};
+        CHECK(steps_outside(&w, &own, &(bench_load){.mersenne = mersenne}, 99) == 0, "none");
+        unsigned fixed = steps_outside(&w, &own, &(bench_load){.ncs = N, .mersenne = mersenne}, 99);
+        CHECK(fixed == N, "%u steps", fixed);
+        for (int i = 0; i < DRAWS; i++) {
+            unsigned steps = steps_outside(
+                &w, &own, &(bench_load){.ncs = N, .ncs_random = true, .mersenne = mersenne}, 99);
+            CHECK(steps >= 1 && steps <= N, "%u steps of [0,%d)", steps - 1, N);
+            seen[steps - 1]++;
+        }
+        for (int i = 0; i < N; i++)
+            CHECK(seen[i] > 800 && seen[i] < 1200, "%d steps: %u times of %d", i, seen[i], DRAWS);
+    }
+}
+
 static const promise promises[] = {
     {"twister_is_the_standard_one", twister_is_the_standard_one, NULL, "mersenne"},
     {"xoroshiro_is_the_published_one", xoroshiro_is_the_published_one, NULL, "generator"},
     {"histogram_is_exact_to_one_percent", histogram_is_exact_to_one_percent, NULL, "histogram"},
     {"quantiles_are_those_of_the_values", quantiles_are_those_of_the_values, NULL, "histogram"},
     {"the_largest_is_never_rounded", the_largest_is_never_rounded, NULL, "histogram"},
+    {"non_critical_sections_are_as_long_as_they_should_be",
+     non_critical_sections_are_as_long_as_they_should_be, NULL, "load"},
 };
 
 HARNESS_MAIN(promises)

@@ -259,7 +259,13 @@ def warm_up_takes_its_time_and_is_not_measured():
     start = time.monotonic()
     b = results("mutexbench", "--duration", "20ms", "--warm-up", "400ms", "--runs", "1", "--lock", "tts", "--threads", "1")
     check(time.monotonic() - start > 0.8, "it was left out")
-    check(b["parameters"]["warm_up_s"] == 0.4 and b["points"][0]["runs"][0]["cpu_s"] < 0.3, "it was measured")
+    check(b["parameters"]["warm_up_s"] == 0.4 and 0 < b["points"][0]["runs"][0]["cpu_s"] < 0.3, "it was measured")
+
+
+@test
+def threads_that_sleep_are_seen_to_switch():
+    r = bench("--lock", "glibc", "--threads", 4 * len(os.sched_getaffinity(0)), "--duration", "100ms", "--ncs", "500")["points"][0]["runs"][0]
+    check(r["voluntary_switches"] > 0 and r["cpu_s"] > 0, str(r))
 
 
 @test
