@@ -41,10 +41,10 @@ void cond_broadcast(int id)
 }
 
 /* Those that were told sleep in the mutex's queue while one passes them: the first is called, the others help. */
-void cond_overtake(int id)
+void mutex_pass(int id)
 {
     cond_broadcast(id);
-    for (int i = 0; id == 0 && i < 2; i++) {
+    for (int i = 0; id == 0 && i < 3; i++) {
         pawl_mutex_lock(&it.mutex);
         it.data++;
         it.entered[id]++;
@@ -71,8 +71,8 @@ void cond_timed(int id)
     pawl_mutex_unlock(&it.mutex);
 }
 
-/* The condition variable is gone as soon as it was broadcast to all, the waiters being anywhere. */
-void cond_destroy(int id)
+/* The condition variable is gone as soon as all were woken, the waiters being anywhere. */
+static void destroy_after(void (*wake)(pawl_cond *), int id, int waiters)
 {
     pawl_mutex_lock(&it.mutex);
     it.data++;
@@ -84,12 +84,27 @@ void cond_destroy(int id)
         pawl_mutex_unlock(&it.mutex);
         return;
     }
-    bool all = it.references == 2;
+    bool all = it.references == waiters;
     it.ready = 1;
-    pawl_cond_broadcast(&it.cond);
+    wake(&it.cond);
     pawl_mutex_unlock(&it.mutex);
     if (all)
         lab_destroy(&it.cond, sizeof it.cond);
+}
+
+void cond_destroy(int id)
+{
+    destroy_after(pawl_cond_broadcast, id, 2);
+}
+
+void cond_destroy_late(int id)
+{
+    destroy_after(pawl_cond_broadcast, id, 1);
+}
+
+void cond_destroy_late_signal(int id)
+{
+    destroy_after(pawl_cond_signal, id, 1);
 }
 
 /* The one that was signalled destroys everything as soon as it can. */
@@ -125,6 +140,8 @@ void cond_fair_broadcast(int id)
         else
             pawl_cond_clockwait_fair(&it.cond, &it.fair, CLOCK_MONOTONIC, &soon);
     }
+    it.data++;
+    it.entered[id]++;
     pawl_fairmutex_unlock(&it.fair);
     if (id == 0)
         pawl_cond_broadcast(&it.cond);

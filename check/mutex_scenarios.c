@@ -165,6 +165,17 @@ static void fair_timed(int id)
     pawl_fairmutex_unlock(&it.fair);
 }
 
+static void fair_try(int id)
+{
+    if (id == 0) {
+        visit_fair(id);
+    } else if (pawl_fairmutex_trylock(&it.fair)) {
+        enter(id, &it.fair);
+        lab_leave(&it.fair);
+        pawl_fairmutex_unlock(&it.fair);
+    }
+}
+
 static void fair_destroy(int id)
 {
     lab_arrive(&it.fair, sizeof it.fair);
@@ -187,6 +198,8 @@ const scenario check_mutex_scenarios[] = {
      .threads = 2, .iterations = 3, .thread = contend_more, .finish = mutex_is_free},
     {.name = "mutex-bypass", .what = "one wants the mutex again and again, the other once",
      .threads = 2, .iterations = 8, .thread = overtake, .finish = mutex_is_free},
+    {.name = "mutex-pass", .what = "one wants the mutex again and again, two sleep already",
+     .threads = 3, .iterations = 3, .thread = mutex_pass, .finish = mutex_is_free},
     {.name = "mutex-trylock", .what = "lock and trylock, mixed",
      .threads = 3, .iterations = 1, .thread = try, .finish = mutex_is_free},
     {.name = "mutex-timed", .what = "two of three have a deadline",
@@ -197,6 +210,8 @@ const scenario check_mutex_scenarios[] = {
      .threads = 3, .iterations = 1, .thread = destroy, .finish = mutex_nothing, .threads_die = true},
     {.name = "fair-contend", .what = "three threads want the fair mutex",
      .threads = 3, .iterations = 2, .thread = fair_contend, .finish = fair_is_free},
+    {.name = "fair-trylock", .what = "one locks, two try",
+     .threads = 3, .iterations = 1, .thread = fair_try, .finish = fair_is_free},
     {.name = "fair-timed", .what = "two of three have a deadline",
      .threads = 3, .iterations = 1, .thread = fair_timed, .finish = fair_is_free},
     {.name = "fair-destroy", .what = "the last owner destroys the fair mutex",
@@ -205,12 +220,14 @@ const scenario check_mutex_scenarios[] = {
      .threads = 3, .iterations = 1, .thread = cond_signal, .finish = mutex_is_free},
     {.name = "cond-broadcast", .what = "one broadcast, two waiters",
      .threads = 3, .iterations = 1, .thread = cond_broadcast, .finish = mutex_is_free},
-    {.name = "cond-overtake", .what = "one broadcast, two waiters, and the mutex wanted again and again",
-     .threads = 3, .iterations = 1, .thread = cond_overtake, .finish = mutex_is_free},
     {.name = "cond-timed", .what = "a signal for one with a deadline and one without",
      .threads = 3, .iterations = 1, .thread = cond_timed, .finish = mutex_is_free},
     {.name = "cond-destroy", .what = "destroyed right after a broadcast",
      .threads = 3, .iterations = 1, .thread = cond_destroy, .finish = mutex_is_free, .threads_die = true},
+    {.name = "cond-destroy-late", .what = "destroyed after a broadcast that may find nobody",
+     .threads = 2, .iterations = 1, .thread = cond_destroy_late, .finish = mutex_is_free, .threads_die = true},
+    {.name = "cond-destroy-late-signal", .what = "destroyed after a signal that may find nobody",
+     .threads = 2, .iterations = 1, .thread = cond_destroy_late_signal, .finish = mutex_is_free, .threads_die = true},
     {.name = "cond-destroy-signalled", .what = "destroyed by the one that was signalled",
      .threads = 2, .iterations = 1, .thread = cond_destroy_signalled, .finish = mutex_nothing, .threads_die = true},
     {.name = "cond-fair-broadcast", .what = "a broadcast over another lock",

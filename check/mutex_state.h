@@ -26,9 +26,11 @@ void mutex_nothing(void);
 
 void cond_signal(int id);
 void cond_broadcast(int id);
-void cond_overtake(int id);
+void mutex_pass(int id);
 void cond_timed(int id);
 void cond_destroy(int id);
+void cond_destroy_late(int id);
+void cond_destroy_late_signal(int id);
 void cond_destroy_signalled(int id);
 void cond_fair_broadcast(int id);
 void cond_fair_destroy(int id);

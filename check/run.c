@@ -106,7 +106,7 @@ static void add_mutex_scenario(builder *b, const scenario *s)
     with.waiting = CHECK_PARK_FENCED;
     add_case(b, s, with, "fenced", 1);
     with.waiting = CHECK_SPIN;
-    for (uint32_t platoon = 1; check_mutex_bypass(s, 1) > 0 && platoon <= 3; platoon += 2)
+    for (uint32_t platoon = 1; check_mutex_bypass(s, 1) > 0 && platoon <= 4; platoon += platoon == 1 ? 2 : 1)
         add_case(b, s, (with.platoon = platoon, with), "platoon", platoon);
 }
 

@@ -46,7 +46,7 @@ typedef struct check_outcome {
 /* The cases of a lock (NULL: of the semaphore). Returns how many; at most `most` are written. */
 int check_cases(const lock_info *lock, const check_options *o, check_case *cases, int most);
 
-enum { CHECK_MOST_CASES = 64 };
+enum { CHECK_MOST_CASES = 96 };
 
 void check_run(const check_case *which, const check_options *o, check_outcome *out);
 void check_outcome_free(check_outcome *out);

@@ -115,7 +115,8 @@ static bool spin(const pawl_sleeper *w)
 static bool leave(pawl_fairmutex *m, pawl_sleeper *w)
 {
     pawl_bucket *b = pawl_bucket_lock(m);
-    bool late = is_owner(w);
+    bool late =
+        atomic_load_explicit(&w->state, memory_order_relaxed) == OWNER; /* ordered by the bucket's lock */
     if (!late) {
         collect(b, m);
         dequeue(b, m, w);

@@ -127,7 +127,7 @@ static due count_release(pawl_mutex *m)
     if (passed >= BUDGET)
         return HAND_OVER;
     if (PAWL_MUTEX_ROUND == 0)
-        return passed % 2 != 0 ? CALL : ASK;
+        return passed % 3 == 1 ? CALL : passed % 3 == 2 ? ASK : NOTHING;
     m->step = m->step == 0 ? 1 : m->step < LOOK_MOST ? m->step * 2 : LOOK_MOST;
     m->look = BUDGET - passed < m->step ? BUDGET : passed + m->step;
     return due_by_clock(m);

@@ -23,8 +23,13 @@
 
 static uint32_t state(const pawl_sleeper *w)
 {
-    return atomic_load_explicit(&w->state,
-                                memory_order_acquire); /* B: if handed over, sees the critical section */
+    return atomic_load_explicit(&w->state, memory_order_relaxed);
+}
+
+static bool is_owner(const pawl_sleeper *w)
+{
+    return atomic_load_explicit(&w->state, memory_order_acquire) ==
+           PAWL_OWNER; /* B: sees the critical section */
 }
 
 static bool looks_free(const pawl_mutex *m)
@@ -153,7 +158,7 @@ int pawl_mutex_wait(pawl_mutex *m, pawl_sleeper *w, int clock, const struct time
             return 0;
         if (state(w) == PAWL_HELPER && help(m, w))
             return 0;
-        if (state(w) == PAWL_OWNER)
+        if (is_owner(w))
             return 0;
         int result = pawl_futex_wait(&w->state, PAWL_ASLEEP, clock, deadline);
         if (result != 0)
