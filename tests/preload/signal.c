@@ -302,7 +302,7 @@ static void *hammer_neighbour(void *unused)
 {
     while (!stop) {
         OK(pthread_mutex_lock(&neighbour[0]->mutex));
-        for (volatile int i = 0; i < 300; i++)
+        for (volatile int i = 0; i < 3000; i++) /* so that a handler has to wait for it */
             ;
         OK(pthread_mutex_unlock(&neighbour[0]->mutex));
         for (volatile int i = 0; i < 300; i++)
