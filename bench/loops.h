@@ -33,8 +33,8 @@ typedef struct bench_watch {
     uint64_t worst, longest;
 } bench_watch;
 
-static inline void bench_watch_note(bench_watch *t, const bench_shared *s, uint64_t count, uint64_t asked,
-                                    uint64_t got, bool measured)
+BENCH_TEMPLATE bench_watch_note(bench_watch *t, const bench_shared *s, uint64_t count, uint64_t asked,
+                                uint64_t got, bool measured)
 {
     /* Negative if two CPUs' clocks are apart. */
     int64_t waited = (int64_t)(got - asked), gap = (int64_t)(got - t->last);
@@ -57,7 +57,7 @@ static inline void bench_counted(bench_worker *w, uint64_t count)
     __atomic_store_n(&w->count, count, __ATOMIC_RELAXED);
 }
 
-static inline void bench_inside(bench_shared *s, const bench_load *load)
+BENCH_TEMPLATE bench_inside(bench_shared *s, const bench_load *load)
 {
     if (load->mersenne)
         mersenne_advance(&s->twister, load->cs);
@@ -71,7 +71,7 @@ static inline uint64_t bench_scale(uint64_t random32, uint64_t below)
 }
 
 /* The draw is the thread's own, so that no schedule of all threads can settle. */
-static inline void bench_outside(bench_worker *w, generator *own, const bench_load *load)
+BENCH_TEMPLATE bench_outside(bench_worker *w, generator *own, const bench_load *load)
 {
     if (load->ncs == 0)
         return;
