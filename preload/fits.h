@@ -26,6 +26,7 @@
 #define PRELOAD_HOLED_capacitor_lifo       , true
 #define PRELOAD_HOLED_capacitor_fractional , true
 #define PRELOAD_HOLED_capacitor_contended  , true
+#define PRELOAD_HOLED_retrograde           , true
 #define PRELOAD_HOLED_mutex                , true
 
 #define PRELOAD_HOLED_CTX_hapax_vw  , true

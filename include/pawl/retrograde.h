@@ -3,10 +3,10 @@
  * Admission   segments: those that arrive while a segment is served form the next one; within a segment the
  *             latest arrival enters first
  * Bypass      a later arrival overtakes a waiting thread once at most
- * Space       4 words per lock, none per thread
+ * Space       3 words per lock, none per thread
  * Unlock      constant time; does not touch the lock after the hand-over
  * Waiting     global: every waiter watches `grant`
- * Differs     64-bit tickets throughout
+ * Differs     64-bit tickets; `top` and `base` are their lower halves, as they are never far apart
  *
  *   next == grant          unlocked
  *   (base, grant)          the rest of the segment: enters in descending order
@@ -19,10 +19,14 @@
 #include "base.h"
 
 typedef struct pawl_retrograde {
-    pawl_word next;  /* ticket of the next arrival */
+    pawl_word next; /* ticket of the next arrival */
+    PAWL_HOLE(pthread_owner)
+    PAWL_HOLE(unused)
+    PAWL_HOLE(pthread_kind)
+    PAWL_HOLE(pthread_meta)
     pawl_word grant; /* ticket that may enter      */
-    int64_t top;
-    int64_t base;
+    uint32_t top;
+    uint32_t base;
 } pawl_retrograde;
 
 typedef pawl_no_ctx pawl_retrograde_ctx;
@@ -44,14 +48,15 @@ static inline bool pawl_retrograde_trylock(pawl_retrograde *l, pawl_retrograde_c
 static inline void pawl_retrograde_unlock(pawl_retrograde *l, pawl_retrograde_ctx *c)
 {
     (void)c;
-    int64_t grant = (int64_t)atomic_load_explicit(&l->grant, memory_order_relaxed) - 1;
-    if (grant > l->base) {
-        pawl_post(&l->grant, (uint64_t)grant); /* A: publishes the critical section */
+    uint64_t grant = atomic_load_explicit(&l->grant, memory_order_relaxed) - 1;
+    if ((int32_t)((uint32_t)grant - l->base) > 0) {
+        pawl_post(&l->grant, grant); /* A: publishes the critical section */
         return;
     }
-    int64_t next = (int64_t)atomic_load_explicit(&l->next, memory_order_relaxed);
-    bool alone = next == l->top + 1;
-    l->base = alone ? next : l->top;
-    l->top = alone ? next : next - 1;
-    pawl_post(&l->grant, (uint64_t)l->top); /* A */
+    uint64_t next = atomic_load_explicit(&l->next, memory_order_relaxed);
+    bool alone = (uint32_t)next == l->top + 1;
+    uint64_t top = alone ? next : next - 1;
+    l->base = alone ? (uint32_t)next : l->top;
+    l->top = (uint32_t)top;
+    pawl_post(&l->grant, top); /* A */
 }
