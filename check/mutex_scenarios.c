@@ -94,6 +94,13 @@ static void overtake(int id)
         visit(id);
 }
 
+/* The same by two in turn, of which one may be asked to help while the other passes. */
+static void overtake_in_turn(int id)
+{
+    for (int i = 0; i < (id < 2 ? 5 : 1); i++)
+        visit(id);
+}
+
 static void try(int id)
 {
     if (id == 0) {
@@ -198,6 +205,8 @@ const scenario check_mutex_scenarios[] = {
      .threads = 2, .iterations = 3, .thread = contend_more, .finish = mutex_is_free},
     {.name = "mutex-bypass", .what = "one wants the mutex again and again, the other once",
      .threads = 2, .iterations = 8, .thread = overtake, .finish = mutex_is_free},
+    {.name = "mutex-bypass-help", .what = "two want the mutex again and again, the third once",
+     .threads = 3, .iterations = 5, .thread = overtake_in_turn, .finish = mutex_is_free},
     {.name = "mutex-pass", .what = "one wants the mutex again and again, two sleep already",
      .threads = 3, .iterations = 3, .thread = mutex_pass, .finish = mutex_is_free},
     {.name = "mutex-trylock", .what = "lock and trylock, mixed",
