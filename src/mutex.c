@@ -196,9 +196,14 @@ static pawl_sleeper *attend(pawl_bucket *b, pawl_mutex *m, pawl_sleeper *first, 
     return due == ASK ? ask_for_help(first) : NULL;
 }
 
+/* If nobody is in the queue, all have given up, or this is a child of fork() and they are in the parent. */
 static void release_and_wake(pawl_bucket *b, pawl_mutex *m, pawl_sleeper *first, due due)
 {
-    pawl_sleeper *asleep = first != NULL ? attend(b, m, first, due) : NULL;
+    pawl_sleeper *asleep = NULL;
+    if (first != NULL)
+        asleep = attend(b, m, first, due);
+    else
+        set_bits(m, 0);
     atomic_store_explicit(&m->held, 0, memory_order_release); /* A */
     let_go(b, asleep);
 }

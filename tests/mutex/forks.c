@@ -39,6 +39,18 @@ static void use_mutex(void)
     }
 }
 
+/* Nobody comes who could put it right in passing. */
+static void use_mutex_alone(void)
+{
+    int64_t begin = clock_ns(CLOCK_MONOTONIC);
+    pawl_mutex_unlock(&m);
+    while (clock_ns(CLOCK_MONOTONIC) - begin < 20000000) {
+        pawl_mutex_lock(&m);
+        pawl_mutex_unlock(&m);
+    }
+    CHECK(atomic_load(&m.queue) == 0, "every release looks for those that waited in the parent");
+}
+
 static void lock_once(int me, void *arg)
 {
     (void)me, (void)arg;
@@ -54,6 +66,7 @@ static void child_of_the_owner_may_unlock_and_lock(const lock_info *unused)
     team_start(team, THREADS, lock_once, NULL);
     rest(50000000);
     in_child(use_mutex);
+    in_child(use_mutex_alone);
     pawl_mutex_unlock(&m);
     team_join(team, THREADS);
 }
