@@ -115,12 +115,12 @@ static void last_user_may_free(const lock_info *unused)
 
 /* ---- signals and errno */
 
-static volatile sig_atomic_t alarms;
+static _Atomic(int) alarms; /* any thread may be the one that is interrupted */
 
 static void count_alarm(int unused)
 {
     (void)unused;
-    alarms = alarms + 1;
+    atomic_fetch_add_explicit(&alarms, 1, memory_order_relaxed);
 }
 
 static void alarm_every(int microseconds)
