@@ -35,13 +35,19 @@ static void visit(int id)
     unlock();
 }
 
+/* With the fair mutex locked. */
+static void enter_fair(int id)
+{
+    enter(id, &it.fair);
+    lab_leave(&it.fair);
+    pawl_fairmutex_unlock(&it.fair);
+}
+
 static void visit_fair(int id)
 {
     lab_arrive(&it.fair, sizeof it.fair);
     pawl_fairmutex_lock(&it.fair);
-    enter(id, &it.fair);
-    lab_leave(&it.fair);
-    pawl_fairmutex_unlock(&it.fair);
+    enter_fair(id);
 }
 
 void mutex_count(void)
@@ -167,9 +173,7 @@ static void fair_timed(int id)
     }
     if (pawl_fairmutex_clocklock(&it.fair, CLOCK_MONOTONIC, &soon) != 0)
         return;
-    enter(id, &it.fair);
-    lab_leave(&it.fair);
-    pawl_fairmutex_unlock(&it.fair);
+    enter_fair(id);
 }
 
 static void fair_try(int id)
@@ -177,9 +181,7 @@ static void fair_try(int id)
     if (id == 0) {
         visit_fair(id);
     } else if (pawl_fairmutex_trylock(&it.fair)) {
-        enter(id, &it.fair);
-        lab_leave(&it.fair);
-        pawl_fairmutex_unlock(&it.fair);
+        enter_fair(id);
     }
 }
 

@@ -191,9 +191,7 @@ static int doze(waiting *w)
     if (error != 0 || w->deadline == NULL)
         return error;
     clock_gettime(w->clock, &now);
-    bool late = now.tv_sec != w->deadline->tv_sec ? now.tv_sec > w->deadline->tv_sec
-                                                  : now.tv_nsec >= w->deadline->tv_nsec;
-    return late ? ETIMEDOUT : 0;
+    return pawl_is_before(&now, w->deadline) ? 0 : ETIMEDOUT;
 }
 
 static int wait_until(pthread_cond_t *c, pthread_mutex_t *m, int clock, const struct timespec *deadline,

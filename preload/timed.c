@@ -67,11 +67,6 @@ static bool is_owner(const pawl_sleeper *w)
     return atomic_load_explicit(&w->state, memory_order_acquire) == OWNER; /* H */
 }
 
-static bool is_before(const struct timespec *a, const struct timespec *b)
-{
-    return a->tv_sec != b->tv_sec ? a->tv_sec < b->tv_sec : a->tv_nsec < b->tv_nsec;
-}
-
 /* Sleeps until something happens or the slice is over. True if it was the last. */
 static bool nap(pawl_sleeper *w, int clock, const struct timespec *deadline, long slice)
 {
@@ -82,7 +77,7 @@ static bool nap(pawl_sleeper *w, int clock, const struct timespec *deadline, lon
         until.tv_nsec -= SECOND;
         until.tv_sec++;
     }
-    bool last = deadline != NULL && !is_before(&until, deadline);
+    bool last = deadline != NULL && !pawl_is_before(&until, deadline);
     return pawl_futex_wait(&w->state, WAITING, clock, last ? deadline : &until) != 0 && last;
 }
 

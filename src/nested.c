@@ -107,8 +107,7 @@ int pawl_nested_take(pawl_try *take, void *lock, int clock, const struct timespe
     while (!take(lock)) {
         struct timespec now;
         clock_gettime(clock, &now);
-        if (deadline != NULL && (now.tv_sec != deadline->tv_sec ? now.tv_sec > deadline->tv_sec
-                                                                : now.tv_nsec >= deadline->tv_nsec))
+        if (deadline != NULL && !pawl_is_before(&now, deadline))
             return ETIMEDOUT;
         nap(clock, now);
     }

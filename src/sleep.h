@@ -18,6 +18,11 @@ void pawl_futex_wake(_Atomic(uint32_t) *word);
 /* EINVAL if no clock or no time is meant by these, else 0. */
 int pawl_deadline_check(int clock, const struct timespec *deadline);
 
+static inline bool pawl_is_before(const struct timespec *a, const struct timespec *b)
+{
+    return a->tv_sec != b->tv_sec ? a->tv_sec < b->tv_sec : a->tv_nsec < b->tv_nsec;
+}
+
 /* CLOCK_MONOTONIC in units of 1024 ns, modulo 2^32. */
 uint32_t pawl_ticks(void);
 

@@ -48,7 +48,7 @@ typedef struct pawl_mutex {
     PAWL_HOLE(pthread_kind)
     PAWL_HOLE(pthread_meta)
     uint32_t look;  /* `passed` at which to look at the clock again                                     */
-    uint32_t since; /* the time of the last hand-over, in units of 1024 ns                              */
+    uint32_t since; /* when a waiter was served last, in units of 1024 ns                               */
     uint16_t share; /* how long after that the next one is due                                          */
     uint8_t step;   /* releases between the last two looks                                              */
     uint8_t asked;  /* how many have been asked to help in this share                                   */

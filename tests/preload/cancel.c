@@ -62,17 +62,22 @@ static void begin(scene *s, int i)
     s->timed = i / 4 % 2 != 0;
 }
 
+static void cancel_a_wait(scene *s)
+{
+    pthread_t t = spawn(wait_to_go, s);
+    await_waiting(s, 1);
+    OK(pthread_cancel(t));
+    CHECK(was_cancelled(t));
+    CHECK_IS(s->cleaned, 1);
+    OK(try_elsewhere(&s->mutex));
+}
+
 static void a_cancelled_wait_owns_the_mutex_again(void)
 {
     for (int i = 0; i < 16; i++) {
         scene s;
         begin(&s, i);
-        pthread_t t = spawn(wait_to_go, &s);
-        await_waiting(&s, 1);
-        OK(pthread_cancel(t));
-        CHECK(was_cancelled(t));
-        CHECK_IS(s.cleaned, 1);
-        OK(try_elsewhere(&s.mutex));
+        cancel_a_wait(&s);
         OK(pthread_cond_destroy(&s.cond));
         OK(pthread_mutex_destroy(&s.mutex));
     }
@@ -88,12 +93,7 @@ static void a_cancelled_wait_for_a_shared_condvar_owns_the_mutex_again(void)
         scene s;
         begin(&s, i);
         OK(pthread_cond_init(&s.cond, &a));
-        pthread_t t = spawn(wait_to_go, &s);
-        await_waiting(&s, 1);
-        OK(pthread_cancel(t));
-        CHECK(was_cancelled(t));
-        CHECK_IS(s.cleaned, 1);
-        OK(try_elsewhere(&s.mutex));
+        cancel_a_wait(&s);
     }
 }
 
