@@ -22,13 +22,16 @@ extern uint32_t check_coin;      /* one in so many, where a lock tosses a coin  
 #define PAWL_COIN_MOST      check_coin
 #define PAWL_HAPAX_GRACE    1
 
-/* A round of pawl_mutex is a platoon of releases, however long it takes, and nobody spins before it sleeps. */
-#define PAWL_MUTEX_BYPASS      (2 * check_platoon)
-#define PAWL_MUTEX_ROUND       0
-#define PAWL_MUTEX_SPIN        0
-#define PAWL_MUTEX_SPIN_FIRST  0
-#define PAWL_MUTEX_SPIN_AWAKE  0
-#define PAWL_MUTEX_SPIN_CALLED 0
+/* A share of pawl_mutex is over when its waiter looks at the clock again, and nobody spins before it sleeps. */
+#define PAWL_MUTEX_ROUND        0
+#define PAWL_MUTEX_SHARE        1024
+#define PAWL_MUTEX_GRACE        2048
+#define PAWL_MUTEX_LOOK         0
+#define PAWL_MUTEX_YIELDS       0
+#define PAWL_MUTEX_SPIN_FIRST   0
+#define PAWL_MUTEX_SPIN_HEAD    0
+#define PAWL_MUTEX_SPIN_HANDOFF 0
+#define PAWL_MUTEX_SPIN_WATCH   0
 #define PAWL_FAIRMUTEX_SPIN    0
 #define PAWL_BUCKET_LOOKS      0
 #define PAWL_HAPAX_RECHECK     check_recheck

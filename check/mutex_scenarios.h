@@ -1,7 +1,7 @@
 /* mutex_scenarios.h - scenarios of pawl_mutex, pawl_fairmutex and pawl_cond
  *
  * They bring their own memory. On the host, before an exploration: check_mutex_prepare(). From the program's
- * setup: check_mutex_name(). The platoon is the number of releases in a round.
+ * setup: check_mutex_name().
  */
 #pragma once
 
@@ -12,10 +12,8 @@
 extern const scenario check_mutex_scenarios[];
 extern const int check_mutex_scenario_count;
 
-/* With the sleeper's barrier or, as where the kernel refuses it, with a fence in each release; then the lab's
- * `membarrier_errno` should be ENOSYS. */
-void check_mutex_prepare(bool membarrier);
+void check_mutex_prepare(void);
 void check_mutex_name(void);
 
 /* For the lab's `bypass_total`: how often a waiter may be overtaken in this scenario, -1 if that is not the point. */
-int check_mutex_bypass(const scenario *s, uint32_t platoon);
+int check_mutex_bypass(const scenario *s);

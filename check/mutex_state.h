@@ -10,7 +10,7 @@ typedef struct mutex_state {
     _Alignas(256) pawl_fairmutex fair;
     _Alignas(256) pawl_cond cond;
     _Alignas(256) int data, entered[LAB_MAX_THREADS];
-    int ready, references;
+    int ready, references, promised_by;
 } mutex_state;
 
 extern mutex_state it;

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#define MUTEX_TIMEOUTS   2  /* the head of a queue lives by its timers */
 #define MOST_PREEMPTIONS 12 /* more than any interleaving of these scenarios needs */
 
 const check_profile check_quick = {"quick", 2, 1, 0, 0, 1, 0.5, 0.2};
@@ -55,6 +56,8 @@ static void add_scenario(builder *b, const scenario *s)
 {
     scenario_setting with = plain_setting(b);
     add_case(b, s, with, NULL, 0);
+    if (b->lock == &check_mutex_subject)
+        return; /* these sleep in any case */
     bool first = b->count == 1;
     bool hashes = b->lock == NULL || b->lock->waiting == PAWL_SEMI_PRIVATE;
     static const char *const asleep[] = {
@@ -98,19 +101,6 @@ static const scenario *scenarios_of(const lock_info *lock, int *count)
     return lock != NULL ? check_scenarios : check_semaphore_scenarios;
 }
 
-/* These sleep in any case. */
-static void add_mutex_scenario(builder *b, const scenario *s)
-{
-    scenario_setting with = plain_setting(b);
-    add_case(b, s, with, NULL, 0);
-    with.waiting = CHECK_PARK_FENCED;
-    add_case(b, s, with, "fenced", 1);
-    with.waiting = CHECK_SPIN;
-    static const uint32_t platoons[] = {1, 3, 4}; /* besides the plain setting's 2 */
-    for (int i = 0; check_mutex_bypass(s, 1) > 0 && i < 3; i++)
-        add_case(b, s, (with.platoon = platoons[i], with), "platoon", platoons[i]);
-}
-
 int check_cases(const lock_info *lock, const check_options *o, check_case *cases, int most)
 {
     builder b = {.lock = lock, .options = o, .cases = cases, .most = most};
@@ -119,7 +109,7 @@ int check_cases(const lock_info *lock, const check_options *o, check_case *cases
     for (int i = 0; i < count; i++)
         if ((o->scenario == NULL || strcmp(o->scenario, s[i].name) == 0) &&
             (s[i].applies == NULL || s[i].applies(lock)))
-            (lock == &check_mutex_subject ? add_mutex_scenario : add_scenario)(&b, &s[i]);
+            add_scenario(&b, &s[i]);
     return b.count;
 }
 
@@ -135,8 +125,8 @@ static struct lab_limits limits_of(const check_case *which, const check_profile 
     l.timeouts = p->timeouts;
     l.membarrier_errno = which->with.waiting == CHECK_PARK_REFUSED ? EPERM : 0;
     if (which->with.lock == &check_mutex_subject) {
-        l.membarrier_errno = which->with.waiting == CHECK_PARK_FENCED ? ENOSYS : 0;
-        l.bypass_total = check_mutex_bypass(which->scenario, which->with.platoon);
+        l.timeouts = p->timeouts > MUTEX_TIMEOUTS ? p->timeouts : MUTEX_TIMEOUTS;
+        l.bypass_total = check_mutex_bypass(which->scenario);
         return l;
     }
     l.bypass_each = scenario_bypass_each(&which->with);

@@ -310,7 +310,7 @@ void scenario_prepare(const scenario *s, const scenario_setting *with, struct la
     pawl_park_by_membarrier(with->waiting != CHECK_PARK_FENCED);
     pawl_nodes_reserve(64);
     if (with->lock == &check_mutex_subject)
-        check_mutex_prepare(with->waiting != CHECK_PARK_FENCED);
+        check_mutex_prepare();
     *p = (struct lab_program){.threads = state.threads,
                               .setup = set_up,
                               .thread = run_thread,

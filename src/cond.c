@@ -80,32 +80,24 @@ static pawl_sleeper *call(pawl_cond *c, bool all)
     return first;
 }
 
-/* They join the mutex's queue, asleep as they are. If it has a queue, somebody sees to that already. If not,
- * the next release must: it may be under way, as in try_once_more(), and then this thread wakes the first. */
+/* They join the mutex's queue, asleep as they are. If it has a queue, somebody sees to that already. If not, the first of
+ * them is its head, which has to be up, or keep its own time. */
 static void transfer(void *list)
 {
-    pawl_sleeper *first = list;
+    pawl_sleeper *first = list, *asleep = NULL;
     pawl_mutex *m = first->mutex;
     if (PAWL_UNLIKELY(pawl_nested_in(m))) {
         pawl_nested_later(transfer, first);
         return;
     }
-    pawl_sleeper *asleep = NULL;
     pawl_bucket *b = pawl_bucket_lock(m);
-    bool alone = pawl_queue_first(b, m) == NULL;
     for (pawl_sleeper *w = first, *next; w != NULL; w = next) {
         next = w->next;
         pawl_mutex_enqueue(b, m, w);
     }
-    if (alone) {
-        pawl_mutex_set_dormant(b, m, true);
-        pawl_sleeper_barrier(); /* D; with the bucket's lock held, so that the mutex stays */
-        if (atomic_load_explicit(&m->held, memory_order_relaxed) == 0)
-            asleep = pawl_mutex_rouse(b, m, first);
-    }
-    pawl_bucket_unlock(b);
-    if (asleep != NULL)
-        pawl_futex_wake(&asleep->state);
+    if (pawl_queue_first(b, m) == first)
+        asleep = pawl_mutex_rouse(m, first);
+    pawl_mutex_let_go(b, asleep);
 }
 
 static void tell(pawl_sleeper *w)

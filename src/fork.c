@@ -20,7 +20,6 @@ void pawl_fork_process(void)
 {
     pawl_fork_park();
     pawl_fork_queue();
-    pawl_fork_mutex();
     pawl_fork_nodes();
 }
 

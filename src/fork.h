@@ -14,5 +14,4 @@ void pawl_fork_expect(void);
 /* What each file has to forget. */
 void pawl_fork_park(void);
 void pawl_fork_queue(void);
-void pawl_fork_mutex(void);
 void pawl_fork_nodes(void);

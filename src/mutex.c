@@ -1,40 +1,29 @@
-/* mutex.c - pawl_mutex: releasing it, and whose turn it is */
-#include "fork.h"
+/* mutex.c - pawl_mutex: its queue, and releasing it while somebody waits */
 #include "mutex.h"
 #include "nested.h"
 #include "sleep.h"
 
-#include <pawl/thread.h>
-
-/* In units of 1024 ns; 0 for the round: no clock is read.
+/* Nanoseconds
  *
- *   ROUND   in which everybody who waits is served; it is divided into shares
- *   SHARE   how long barging goes on between two who are served, at least. Then the first waiter is called
- *   GRACE   how long it may take to come. Then it is handed the mutex where it is: nobody has it until it wakes up, and
- *           all who run come to wait, too
- *   HELP    how often another waiter is woken, because the one that competes may be waiting for a CPU while
- *           another CPU is idle
+ *   ROUND   in which every waiter is served, if they are few: a share is this divided by their number, but not less than
+ *   SHARE   how long barging goes on past the head of the queue
+ *   GRACE   how long after its share the head may take to run. Then it is handed the mutex where it is: nobody has it
+ *           until the scheduler gets round to it
+ *   LOOK    how often an owner looks at the clock, about
  */
 #ifndef PAWL_MUTEX_ROUND
-#define PAWL_MUTEX_ROUND 4000u
+#define PAWL_MUTEX_ROUND 4000000u
 #endif
 #ifndef PAWL_MUTEX_SHARE
-#define PAWL_MUTEX_SHARE 256u
+#define PAWL_MUTEX_SHARE 100000u
 #endif
 #ifndef PAWL_MUTEX_GRACE
-#define PAWL_MUTEX_GRACE 256u
+#define PAWL_MUTEX_GRACE 256000u
 #endif
-#ifndef PAWL_MUTEX_HELP
-#define PAWL_MUTEX_HELP 128u
+#ifndef PAWL_MUTEX_LOOK
+#define PAWL_MUTEX_LOOK 10000u
 #endif
-
-/* Releases in a round, after which the rest of it are hand-overs. A waiter may see all of the round in which
- * it came, and of its own what comes before its turn. */
-#define BUDGET (PAWL_MUTEX_BYPASS / 2)
-
-#define LOOK_MOST 64 /* releases between two looks at the clock */
-
-pawl_word pawl_mutex_dormant[1 << PAWL_MUTEX_BITS] __attribute__((aligned(4096)));
+#define STEP_MOST 255 /* releases between two looks */
 
 /* ---- the queue, under the bucket's lock */
 
@@ -48,219 +37,126 @@ static void set_bits(pawl_mutex *m, uint32_t to)
     atomic_store_explicit(&m->queue, to, memory_order_relaxed);
 }
 
-/* Shows in pawl_mutex_dormant which queues of the bucket rely on it. */
-void pawl_mutex_set_dormant(pawl_bucket *b, const void *m, bool dormant)
-{
-    pawl_sleeper *first = pawl_queue_first(b, m);
-    if (first != NULL)
-        first->dormant = dormant;
-    uint64_t shown = 0;
-    for (const pawl_sleeper *w = b->queues; w != NULL; w = w->other)
-        if (w->dormant)
-            shown = shown == 0 ? atomic_load_explicit(&w->key, memory_order_relaxed) : 1;
-    atomic_store_explicit(&pawl_mutex_dormant[pawl_mutex_slot(m)], shown, memory_order_relaxed);
-}
-
 void pawl_mutex_enqueue(pawl_bucket *b, pawl_mutex *m, pawl_sleeper *w)
 {
-    w->turn = bits(m) & PAWL_M_TURN;
     pawl_queue_append(b, m, w);
-    set_bits(m, bits(m) | PAWL_M_WAITERS);
+    if (w->before == NULL)
+        set_bits(
+            m,
+            PAWL_M_WAITERS); /* and nothing else: in a child of fork(), what is there is about its parent */
 }
 
-/* If it was the first, the next one sleeps, and whoever calls this sees that it is woken: as the owner when
- * it releases, or else at once. */
+/* A new head sleeps without a timer. The caller sees that it is woken: as the owner when it releases, or else at once.
+ * Until then nobody may be patient. */
 void pawl_mutex_dequeue(pawl_bucket *b, pawl_mutex *m, pawl_sleeper *w)
 {
-    bool first = pawl_queue_first(b, m) == w;
+    bool head = pawl_queue_first(b, m) == w;
     pawl_queue_remove(b, w);
-    if (!first)
+    if (!head)
         return;
-    set_bits(m, w->next == NULL ? 0 : bits(m) & (PAWL_M_WAITERS | PAWL_M_TURN));
-    pawl_mutex_set_dormant(b, m, false);
+    set_bits(m, w->next == NULL ? 0 : PAWL_M_WAITERS);
+    atomic_store_explicit(&m->patience, 0, memory_order_relaxed);
 }
 
-pawl_sleeper *pawl_mutex_rouse(pawl_bucket *b, pawl_mutex *m, pawl_sleeper *first)
+static uint32_t share(const pawl_sleeper *head)
 {
-    set_bits(m, bits(m) | PAWL_M_AWAKE);
-    pawl_mutex_set_dormant(b, m, false);
-    uint32_t was = atomic_exchange_explicit(&first->state, PAWL_AWAKE, memory_order_relaxed);
-    return was == PAWL_ASLEEP ? first : NULL;
+    uint32_t share = PAWL_MUTEX_ROUND / head->length;
+    return share > PAWL_MUTEX_SHARE ? share : PAWL_MUTEX_SHARE;
 }
 
-/* ---- rounds, by the owner */
-
-static void forget_rounds(pawl_mutex *m)
+pawl_sleeper *pawl_mutex_rouse(pawl_mutex *m, pawl_sleeper *head)
 {
-    m->passed = 0;
-    m->look = 0;
-    m->share = 0;
-    m->step = 0;
-    m->asked = 0;
-}
-
-/* What a release has to do besides: nothing, ask a waiter to help, call the first, or hand over to it. */
-typedef enum due { NOTHING, ASK, CALL, HAND_OVER } due;
-
-static due due_by_clock(pawl_mutex *m)
-{
-    uint32_t now = pawl_ticks();
-    if (m->share == 0) { /* nobody was waiting before */
-        m->share = PAWL_MUTEX_ROUND;
-        m->since = now;
+    if (!(bits(m) & PAWL_M_TIMED)) {
+        m->due = pawl_ticks() + PAWL_TICKS(share(head));
     }
-    uint32_t since = now - m->since;
-    if (since >= m->share)
-        return since - m->share < PAWL_MUTEX_GRACE ? CALL : HAND_OVER;
-    if (since < (m->asked + 1) * PAWL_MUTEX_HELP)
-        return NOTHING;
-    m->asked++;
-    return ASK;
+    set_bits(m, bits(m) | PAWL_M_AWAKE | PAWL_M_TIMED);
+    uint32_t was = atomic_exchange_explicit(&head->state, PAWL_AWAKE, memory_order_relaxed);
+    return was == PAWL_ASLEEP ? head : NULL;
 }
 
-/* One more release while somebody waits. */
-static due count_release(pawl_mutex *m)
-{
-    uint32_t passed = ++m->passed;
-    if (PAWL_LIKELY(passed < m->look))
-        return NOTHING;
-    if (passed >= BUDGET)
-        return HAND_OVER;
-    if (PAWL_MUTEX_ROUND == 0)
-        return passed % 3 == 1 ? CALL : passed % 3 == 2 ? ASK : NOTHING;
-    m->step = m->step == 0 ? 1 : m->step < LOOK_MOST ? m->step * 2 : LOOK_MOST;
-    m->look = BUDGET - passed < m->step ? BUDGET : passed + m->step;
-    return due_by_clock(m);
-}
-
-/* All who waited at the start of the last round have been served. The next round is for those that wait now.
- */
-static void start_round(pawl_mutex *m, const pawl_sleeper *first)
-{
-    set_bits(m, bits(m) ^ PAWL_M_TURN);
-    m->passed = 0;
-    uint32_t share = PAWL_MUTEX_ROUND / first->length;
-    m->share = (uint16_t)(share > PAWL_MUTEX_SHARE ? share : PAWL_MUTEX_SHARE);
-}
-
-void pawl_mutex_serve(pawl_bucket *b, pawl_mutex *m, pawl_sleeper *first)
-{
-    if (first->turn == (bits(m) & PAWL_M_TURN))
-        start_round(m, first);
-    pawl_mutex_dequeue(b, m, first);
-    if (bits(m) == 0) {
-        forget_rounds(m);
-        return;
-    }
-    m->look = 0;
-    m->step = 0;
-    m->asked = 0;
-    if (PAWL_MUTEX_ROUND != 0)
-        m->since = pawl_ticks();
-}
-
-/* ---- releasing while somebody waits */
-
-static void let_go(pawl_bucket *b, pawl_sleeper *asleep)
+void pawl_mutex_let_go(pawl_bucket *b, pawl_sleeper *asleep)
 {
     pawl_bucket_unlock(b);
     if (asleep != NULL)
         pawl_futex_wake(&asleep->state);
 }
 
-static void hand_over(pawl_bucket *b, pawl_mutex *m, pawl_sleeper *first)
-{
-    pawl_mutex_serve(b, m, first);
-    /* B: publishes the critical section */
-    uint32_t was = atomic_exchange_explicit(&first->state, PAWL_OWNER, memory_order_release);
-    let_go(b, was == PAWL_ASLEEP ? first : NULL);
-}
+/* ---- releasing while somebody waits */
 
-static pawl_sleeper *ask_for_help(pawl_sleeper *first)
+static void release(pawl_mutex *m)
 {
-    pawl_sleeper *w = first->next;
-    while (w != NULL && atomic_load_explicit(&w->state, memory_order_relaxed) != PAWL_ASLEEP)
-        w = w->next;
-    if (w != NULL)
-        atomic_store_explicit(&w->state, PAWL_HELPER, memory_order_relaxed);
-    return w;
-}
-
-/* Returns whom to wake. */
-static pawl_sleeper *attend(pawl_bucket *b, pawl_mutex *m, pawl_sleeper *first, due due)
-{
-    if (due == CALL)
-        set_bits(m, bits(m) | PAWL_M_CALLED);
-    if (!(bits(m) & PAWL_M_AWAKE))
-        return pawl_mutex_rouse(b, m, first);
-    return due == ASK ? ask_for_help(first) : NULL;
-}
-
-/* If nobody is in the queue, all have given up, or this is a child of fork() and they are in the parent. */
-static void release_and_wake(pawl_bucket *b, pawl_mutex *m, pawl_sleeper *first, due due)
-{
-    pawl_sleeper *asleep = NULL;
-    if (first != NULL)
-        asleep = attend(b, m, first, due);
-    else
-        set_bits(m, 0);
     atomic_store_explicit(&m->held, 0, memory_order_release); /* A */
-    let_go(b, asleep);
 }
 
-static void rouse_first(void *mutex)
+static bool is_patient(pawl_mutex *m)
+{
+    uint32_t patience = atomic_load_explicit(&m->patience, memory_order_relaxed);
+    if (patience == 0)
+        return false;
+    atomic_store_explicit(&m->patience, patience - 1, memory_order_relaxed);
+    return true;
+}
+
+/* What a release does besides. */
+typedef enum deed { NOTHING, ROUSE, HAND_OFF } deed;
+
+/* By the clock. Sections that take long are looked at one by one. */
+static deed due(pawl_mutex *m)
+{
+    uint32_t now = pawl_ticks();
+    bool rare = (uint16_t)(now - m->looked) > PAWL_TICKS(PAWL_MUTEX_LOOK);
+    m->step = rare ? 0 : m->step < STEP_MOST ? (uint8_t)(2 * m->step + 1) : m->step;
+    m->looked = (uint16_t)now;
+    atomic_store_explicit(&m->patience, m->step, memory_order_relaxed);
+    if ((int32_t)(now - m->due) >= (int32_t)PAWL_TICKS(PAWL_MUTEX_GRACE))
+        return HAND_OFF;
+    return !(bits(m) & PAWL_M_AWAKE) && (int16_t)((uint16_t)now - m->wake) >= 0 ? ROUSE : NOTHING;
+}
+
+static deed judge(pawl_mutex *m)
+{
+    return bits(m) & PAWL_M_HANDOFF ? HAND_OFF : bits(m) & PAWL_M_TIMED ? due(m) : ROUSE;
+}
+
+/* The head spins by now, or has given up spinning: then it is woken as the owner. If this thread loses its CPU before
+ * the wake-up, the head's timer does it. */
+static void hand_off(pawl_bucket *b, pawl_mutex *m, pawl_sleeper *head)
+{
+    pawl_mutex_dequeue(b, m, head);
+    /* B: publishes the critical section */
+    uint32_t was = atomic_exchange_explicit(&head->state, PAWL_OWNER, memory_order_release);
+    pawl_mutex_let_go(b, was == PAWL_ASLEEP ? head : NULL);
+}
+
+static void rouse_head(void *mutex)
 {
     pawl_bucket *b = pawl_bucket_lock(mutex);
-    pawl_sleeper *first = pawl_queue_first(b, mutex);
-    let_go(b, first != NULL ? pawl_mutex_rouse(b, mutex, first) : NULL);
-}
-
-static void wake_later(void *mutex)
-{
-    pawl_mutex_wake_dormant(mutex);
+    pawl_sleeper *head = pawl_queue_first(b, mutex);
+    pawl_mutex_let_go(b, head != NULL ? pawl_mutex_rouse(mutex, head) : NULL);
 }
 
 void pawl_mutex_unlock_contended(pawl_mutex *m)
 {
-    if (PAWL_UNLIKELY(pawl_nested_in(m))) {
-        pawl_mutex_release(m);
-        pawl_nested_later(rouse_first, m);
+    uint32_t queue = bits(m);
+    if (PAWL_LIKELY(!(queue & PAWL_M_HANDOFF) && is_patient(m))) {
+        release(m);
         return;
     }
-    due due = count_release(m);
-    if (PAWL_LIKELY(due == NOTHING && (bits(m) & (PAWL_M_AWAKE | PAWL_M_HERE)) == PAWL_M_AWAKE)) {
-        pawl_mutex_release(m);
+    if (PAWL_UNLIKELY(pawl_nested_in(m))) {
+        release(m);
+        pawl_nested_later(rouse_head, m);
         return;
     }
     pawl_bucket *b = pawl_bucket_lock(m);
-    pawl_sleeper *first = pawl_queue_first(b, m);
-    if (first != NULL && (due == HAND_OVER || (bits(m) & PAWL_M_HERE)))
-        hand_over(b, m, first);
-    else
-        release_and_wake(b, m, first, due);
-}
-
-/* Somebody went to sleep in the instant in which this thread released. The mutex exists if a waiter is in its
- * queue, and not otherwise. */
-void pawl_mutex_wake_dormant(const void *m)
-{
-    uint64_t shown = atomic_load_explicit(&pawl_mutex_dormant[pawl_mutex_slot(m)], memory_order_relaxed);
-    if (shown != pawl_address(m) && shown != 1)
-        return;
-    if (PAWL_UNLIKELY(pawl_nested_in(m))) {
-        pawl_nested_later(wake_later, (void *)(uintptr_t)m);
+    pawl_sleeper *head = pawl_queue_first(b, m);
+    if (head == NULL) /* all have given up, or this is a child of fork() and they are in the parent */
+        set_bits(m, 0);
+    deed deed = head == NULL ? NOTHING : judge(m);
+    if (deed == HAND_OFF) {
+        hand_off(b, m, head);
         return;
     }
-    pawl_bucket *b = pawl_bucket_lock(m);
-    pawl_sleeper *first = pawl_queue_first(b, m), *asleep = NULL;
-    if (first != NULL && first->dormant)
-        asleep = pawl_mutex_rouse(b, (pawl_mutex *)(uintptr_t)m, first);
-    let_go(b, asleep);
-}
-
-void pawl_fork_mutex(void)
-{
-    for (int i = 0; i < 1 << PAWL_MUTEX_BITS; i++)
-        if (atomic_load_explicit(&pawl_mutex_dormant[i], memory_order_relaxed) != 0)
-            atomic_store_explicit(&pawl_mutex_dormant[i], 0, memory_order_relaxed);
+    pawl_sleeper *asleep = deed == ROUSE ? pawl_mutex_rouse(m, head) : NULL;
+    release(m);
+    pawl_mutex_let_go(b, asleep);
 }

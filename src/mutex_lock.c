@@ -5,21 +5,38 @@
 
 #include <pawl/wait.h>
 
-/* Nanoseconds of spinning: before a thread queues up; as the first in a new queue; when it was woken; and when it was
- * called, for then the next release is a hand-over. */
+#include <errno.h>
+#include <sched.h>
+
+/* Nanoseconds of spinning: before a thread queues up; as the head of the queue; once it asks for a hand-off; and while it
+ * is about to sleep, for any release that has not seen that yet. */
 #ifndef PAWL_MUTEX_SPIN_FIRST
-#define PAWL_MUTEX_SPIN_FIRST 500u
+#define PAWL_MUTEX_SPIN_FIRST 1000u
 #endif
-#ifndef PAWL_MUTEX_SPIN
-#define PAWL_MUTEX_SPIN 4000u
+#ifndef PAWL_MUTEX_SPIN_HEAD
+#define PAWL_MUTEX_SPIN_HEAD 2000u
 #endif
-#ifndef PAWL_MUTEX_SPIN_AWAKE
-#define PAWL_MUTEX_SPIN_AWAKE 1000u
+#ifndef PAWL_MUTEX_SPIN_HANDOFF
+#define PAWL_MUTEX_SPIN_HANDOFF 20000u
 #endif
-#ifndef PAWL_MUTEX_SPIN_CALLED
-#define PAWL_MUTEX_SPIN_CALLED 20000u
+#ifndef PAWL_MUTEX_SPIN_WATCH
+#define PAWL_MUTEX_SPIN_WATCH 1000u
 #endif
-#define STEP_MOST 16 /* pauses between two looks: each look costs the owner a miss */
+#ifndef PAWL_MUTEX_YIELDS
+#define PAWL_MUTEX_YIELDS 8
+#endif
+#define NAP         4000000u /* the first sleep after a hand-off was asked for; doubled each time */
+#define NAP_MOST    1000000000u
+#define STEP_MOST   16 /* pauses between two looks: each look costs the owner a miss */
+#define LOSSES_MOST 12 /* 2^12 ticks are as long as a share can be */
+
+/* The head of a queue, to itself. */
+typedef struct head {
+    uint64_t nap; /* how long it slept after it had asked for a hand-off, or 0        */
+    bool slept;   /* as the head                                                      */
+    bool asked;   /* for a hand-off                                                   */
+    bool roused;  /* by a release, and not by its own timer or its arrival            */
+} head;
 
 static uint32_t state(const pawl_sleeper *w)
 {
@@ -37,10 +54,11 @@ static bool looks_free(const pawl_mutex *m)
     return atomic_load_explicit(&m->held, memory_order_relaxed) == 0;
 }
 
+/* For so long, or until somebody changes the waiter's state. True if the mutex is ours. */
 static bool spin(pawl_mutex *m, const pawl_sleeper *w, uint32_t nanoseconds)
 {
-    uint32_t left = pawl_pauses(nanoseconds), step = 1;
-    while (left > 0 && (w == NULL || state(w) != PAWL_OWNER)) {
+    uint32_t left = pawl_pauses(nanoseconds), step = 1, as = w != NULL ? state(w) : 0;
+    while (left > 0 && (w == NULL || state(w) == as)) {
         step = step < left ? step : left;
         for (uint32_t i = 0; i < step; i++)
             pawl_pause();
@@ -53,117 +71,164 @@ static bool spin(pawl_mutex *m, const pawl_sleeper *w, uint32_t nanoseconds)
     return false;
 }
 
-/* ---- in the queue */
+/* ---- as the head of the queue */
 
-/* The mutex was taken: out of the queue. */
-static void settle(pawl_mutex *m, pawl_sleeper *w)
+static unsigned losses(const pawl_mutex *m)
 {
-    pawl_bucket *b = pawl_bucket_lock(m);
-    if (pawl_queue_first(b, m) == w)
-        pawl_mutex_serve(b, m, w);
-    else
-        pawl_mutex_dequeue(b, m, w);
-    pawl_bucket_unlock(b);
+    return atomic_load_explicit(&m->losses, memory_order_relaxed);
 }
 
-/* The first waiter, asleep from now on as far as others are concerned: the next release must wake it. That
- * release may be under way and have read `queue` before: then it looks at pawl_mutex_dormant after `held` is
- * 0. D: if that look comes too early, the attempt here, which comes after the barrier, finds the mutex free.
- */
-static bool try_once_more(pawl_mutex *m, pawl_sleeper *w)
+static void set_losses(pawl_mutex *m, unsigned to)
 {
-    pawl_sleeper_barrier(); /* D */
-    if (!pawl_mutex_trylock(m))
-        return false;
-    settle(m, w);
-    return true;
+    atomic_store_explicit(&m->losses, (uint8_t)to, memory_order_relaxed);
 }
 
-static void lie_down(pawl_mutex *m, pawl_sleeper *w)
+/* Lets others run, among them perhaps an owner that lost its CPU. Not where the head has just lost like this: then the
+ * mutex is hardly ever free, and each look costs the owner a miss. */
+static bool yield(pawl_mutex *m, const pawl_sleeper *w)
 {
-    pawl_bucket *b = pawl_bucket_lock(m);
-    if (state(w) == PAWL_AWAKE) {
-        atomic_store_explicit(&w->state, PAWL_ASLEEP, memory_order_relaxed);
-        uint32_t bits = atomic_load_explicit(&m->queue, memory_order_relaxed);
-        atomic_store_explicit(&m->queue, bits & ~(uint32_t)(PAWL_M_AWAKE | PAWL_M_HERE),
-                              memory_order_relaxed);
-        pawl_mutex_set_dormant(b, m, true);
+    int times = losses(m) == 0 ? PAWL_MUTEX_YIELDS : 0;
+    for (; times > 0 && state(w) == PAWL_AWAKE; times--) {
+        sched_yield();
+        if (looks_free(m) && pawl_mutex_trylock(m))
+            return true;
     }
-    pawl_bucket_unlock(b);
+    return false;
 }
 
-/* If the first waiter was called, it says that it is here. */
-static bool is_called(pawl_mutex *m, pawl_sleeper *w)
+static void set_bits(pawl_mutex *m, uint32_t set, uint32_t clear)
 {
     uint32_t bits = atomic_load_explicit(&m->queue, memory_order_relaxed);
-    if (!(bits & PAWL_M_CALLED))
-        return false;
+    atomic_store_explicit(&m->queue, (bits | set) & ~clear, memory_order_relaxed);
+}
+
+/* The mutex was taken: out of the queue. */
+static void depart(pawl_mutex *m, pawl_sleeper *w, const head *h)
+{
     pawl_bucket *b = pawl_bucket_lock(m);
-    bool here = state(w) == PAWL_AWAKE;
-    if (here) {
-        bits = atomic_load_explicit(&m->queue, memory_order_relaxed);
-        atomic_store_explicit(&m->queue, bits | PAWL_M_HERE, memory_order_relaxed);
+    pawl_mutex_dequeue(b, m, w);
+    if (h->roused)
+        set_losses(m, 0);
+    pawl_bucket_unlock(b);
+}
+
+/* Whether its share is over. Then it asks for a hand-off. */
+static bool is_due(pawl_mutex *m, pawl_sleeper *w)
+{
+    pawl_bucket *b = pawl_bucket_lock(m);
+    bool due = state(w) != PAWL_OWNER && (int32_t)(pawl_ticks() - m->due) >= 0;
+    if (due)
+        set_bits(m, PAWL_M_HANDOFF, 0);
+    pawl_bucket_unlock(b);
+    return due;
+}
+
+/* True if the mutex is ours. */
+static bool compete(pawl_mutex *m, pawl_sleeper *w, head *h)
+{
+    h->asked = h->asked || (h->slept && is_due(m, w));
+    bool ours = pawl_mutex_trylock(m) ||
+                spin(m, w, h->asked ? PAWL_MUTEX_SPIN_HANDOFF : PAWL_MUTEX_SPIN_HEAD) || yield(m, w);
+    if (ours)
+        depart(m, w, h);
+    return ours;
+}
+
+/* It lost. From now on a release may wake it, but the more often that was in vain, the later. Returns how long to sleep
+ * at most. */
+static uint64_t lie_down(pawl_mutex *m, pawl_sleeper *w, head *h)
+{
+    int32_t left = 0;
+    pawl_bucket *b = pawl_bucket_lock(m);
+    if (state(w) == PAWL_AWAKE) {
+        if (h->roused && losses(m) < LOSSES_MOST)
+            set_losses(m, losses(m) + 1);
+        uint32_t now = pawl_ticks();
+        left = (int32_t)(m->due - now);
+        m->wake = (uint16_t)(now + (1u << losses(m)) - 1);
+        atomic_store_explicit(&m->patience, losses(m) == 0 ? 0 : m->step, memory_order_relaxed);
+        atomic_store_explicit(&w->state, PAWL_WATCHING, memory_order_relaxed);
+        set_bits(m, 0, PAWL_M_AWAKE);
     }
     pawl_bucket_unlock(b);
-    return here;
+    h->slept = true;
+    if (!h->asked)
+        return left > 0 ? (uint64_t)left << 10 : 0;
+    h->nap = h->nap == 0 ? NAP : h->nap < NAP_MOST ? 2 * h->nap : NAP_MOST;
+    return h->nap;
 }
 
-/* Awake and responsible, until it owns the mutex (true) or is ASLEEP or OWNER. */
-static bool compete(pawl_mutex *m, pawl_sleeper *w)
+/* A release that was under way when this thread lay down stores `held` in this time. True if the mutex is ours. */
+static bool watch(pawl_mutex *m, pawl_sleeper *w, head *h)
 {
-    if (pawl_mutex_trylock(m) ||
-        spin(m, w, is_called(m, w) ? PAWL_MUTEX_SPIN_CALLED : PAWL_MUTEX_SPIN_AWAKE)) {
-        settle(m, w);
+    if (pawl_mutex_trylock(m) || spin(m, w, PAWL_MUTEX_SPIN_WATCH)) {
+        h->roused = false;
+        depart(m, w, h);
         return true;
     }
-    lie_down(m, w);
-    return state(w) == PAWL_ASLEEP && try_once_more(m, w);
-}
-
-/* Awake, but if it loses, the one that is responsible is still there. */
-static bool help(pawl_mutex *m, pawl_sleeper *w)
-{
-    if (pawl_mutex_trylock(m) || spin(m, w, PAWL_MUTEX_SPIN_AWAKE)) {
-        settle(m, w);
-        return true;
-    }
-    uint32_t up = PAWL_HELPER;
-    atomic_compare_exchange_strong_explicit(&w->state, &up, PAWL_ASLEEP, memory_order_relaxed,
+    uint32_t watching = PAWL_WATCHING;
+    atomic_compare_exchange_strong_explicit(&w->state, &watching, PAWL_ASLEEP, memory_order_relaxed,
                                             memory_order_relaxed);
     return false;
 }
+
+static void get_up(pawl_mutex *m, pawl_sleeper *w, head *h)
+{
+    pawl_bucket *b = pawl_bucket_lock(m);
+    h->roused = state(w) == PAWL_AWAKE;
+    if (state(w) == PAWL_ASLEEP)
+        pawl_mutex_rouse(m, w);
+    pawl_bucket_unlock(b);
+}
+
+/* For so long, or until the deadline, if that comes first. */
+static int sleep_for(pawl_sleeper *w, uint64_t nanoseconds, int clock, const struct timespec *deadline)
+{
+    int64_t left = deadline != NULL ? pawl_left(clock, deadline) : INT64_MAX;
+    if (left <= 0)
+        return ETIMEDOUT; /* however often it was woken */
+    if (state(w) != PAWL_ASLEEP)
+        return 0;
+    if (left <= (int64_t)nanoseconds)
+        return pawl_futex_wait(&w->state, PAWL_ASLEEP, clock, deadline);
+    struct timespec then = pawl_timespec(pawl_nanoseconds() + nanoseconds);
+    pawl_futex_wait(&w->state, PAWL_ASLEEP, CLOCK_MONOTONIC, &then);
+    return 0;
+}
+
+/* ---- in the queue */
 
 /* False if it was handed the mutex just in time. */
 static bool leave(pawl_mutex *m, pawl_sleeper *w)
 {
     pawl_bucket *b = pawl_bucket_lock(m);
-    uint32_t was = state(w);
     pawl_sleeper *asleep = NULL;
-    if (was != PAWL_OWNER) {
-        bool first = pawl_queue_first(b, m) == w;
+    bool left = state(w) != PAWL_OWNER;
+    if (left) {
+        bool head = pawl_queue_first(b, m) == w;
         pawl_mutex_dequeue(b, m, w);
-        if (first && w->next != NULL)
-            asleep = pawl_mutex_rouse(b, m, w->next);
+        if (head && w->next != NULL)
+            asleep = pawl_mutex_rouse(m, w->next);
     }
-    pawl_bucket_unlock(b);
-    if (asleep != NULL)
-        pawl_futex_wake(&asleep->state);
-    return was != PAWL_OWNER;
+    pawl_mutex_let_go(b, asleep);
+    return left;
 }
 
 int pawl_mutex_wait(pawl_mutex *m, pawl_sleeper *w, int clock, const struct timespec *deadline)
 {
-    for (;;) {
-        if (state(w) == PAWL_AWAKE && compete(m, w))
+    int result = 0;
+    head h = {.roused = state(w) == PAWL_ASLEEP};
+    while (state(w) == PAWL_ASLEEP && result == 0)
+        result = pawl_futex_wait(&w->state, PAWL_ASLEEP, clock, deadline);
+    for (; result == 0 && !is_owner(w); get_up(m, w, &h)) {
+        if (compete(m, w, &h))
             return 0;
-        if (state(w) == PAWL_HELPER && help(m, w))
+        uint64_t time = lie_down(m, w, &h);
+        if (state(w) == PAWL_WATCHING && watch(m, w, &h))
             return 0;
-        if (is_owner(w))
-            return 0;
-        int result = pawl_futex_wait(&w->state, PAWL_ASLEEP, clock, deadline);
-        if (result != 0)
-            return leave(m, w) ? result : 0;
+        result = sleep_for(w, time, clock, deadline);
     }
+    return result == 0 || !leave(m, w) ? 0 : result;
 }
 
 /* ---- arriving */
@@ -173,8 +238,6 @@ static bool try(void *mutex)
     return pawl_mutex_trylock(mutex);
 }
 
-/* The first in a queue has nobody to wake before itself: it goes on spinning for a while, but in its place.
- */
 static int queue_up(pawl_mutex *m, int clock, const struct timespec *deadline)
 {
     if (PAWL_UNLIKELY(pawl_nested_in(m)))
@@ -183,17 +246,9 @@ static int queue_up(pawl_mutex *m, int clock, const struct timespec *deadline)
     atomic_store_explicit(&w.state, PAWL_ASLEEP, memory_order_relaxed);
     pawl_bucket *b = pawl_bucket_lock(m);
     pawl_mutex_enqueue(b, m, &w);
-    pawl_sleeper *first = pawl_queue_first(b, m);
-    bool unsure = first != &w && first->dormant;
-    if (first == &w)
-        pawl_mutex_rouse(b, m, &w);
+    if (pawl_queue_first(b, m) == &w)
+        pawl_mutex_rouse(m, &w);
     pawl_bucket_unlock(b);
-    if (first == &w && spin(m, &w, PAWL_MUTEX_SPIN)) {
-        settle(m, &w);
-        return 0;
-    }
-    if (unsure)
-        pawl_sleeper_barrier(); /* or else releases that have not seen the queue yet could pass uncounted */
     return pawl_mutex_wait(m, &w, clock, deadline);
 }
 

@@ -4,11 +4,12 @@
 #include "queue.h"
 #include "sleep.h"
 
-#include <pawl/mutex.h>
 #include <pawl/thread.h>
 #include <pawl/wait.h>
 
-static pawl_bucket buckets[1 << PAWL_MUTEX_BITS];
+#define BITS 10 /* log2 of the number of buckets */
+
+static pawl_bucket buckets[1 << BITS];
 
 /* ---- the lock of a bucket
  *
@@ -49,7 +50,7 @@ void pawl_bucket_unlock(pawl_bucket *b)
 
 pawl_bucket *pawl_bucket_of(const volatile void *key)
 {
-    return &buckets[pawl_mutex_slot(key)];
+    return &buckets[pawl_address(key) * 0x9E3779B97F4A7C15u >> (64 - BITS)];
 }
 
 pawl_bucket *pawl_bucket_lock(const volatile void *key)
@@ -89,7 +90,6 @@ void pawl_queue_append(pawl_bucket *b, const volatile void *key, pawl_sleeper *w
     atomic_store_explicit(&w->key, pawl_address(key), memory_order_relaxed);
     w->next = NULL;
     w->other = NULL;
-    w->dormant = false;
     if (first == NULL) {
         w->before = NULL;
         w->last = w;
@@ -125,7 +125,6 @@ void pawl_queue_remove(pawl_bucket *b, pawl_sleeper *w)
     next->last = w->last;
     next->other = w->other;
     next->length = w->length;
-    next->dormant = w->dormant;
     *at = next;
 }
 
@@ -140,7 +139,7 @@ pawl_sleeper *pawl_queue_detach(pawl_bucket *b, const volatile void *key)
 
 void pawl_fork_queue(void)
 {
-    for (int i = 0; i < 1 << PAWL_MUTEX_BITS; i++) {
+    for (int i = 0; i < 1 << BITS; i++) {
         pawl_bucket *b = &buckets[i];
         if (atomic_load_explicit(&b->lock, memory_order_relaxed) != FREE) /* a write would copy the page */
             atomic_store_explicit(&b->lock, FREE, memory_order_relaxed);

@@ -12,7 +12,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#define SECOND 1000000000
+#define SECOND INT64_C(1000000000)
+#define YEAR   31536000
 
 int pawl_deadline_check(int clock, const struct timespec *deadline)
 {
@@ -40,16 +41,20 @@ void pawl_futex_wake(_Atomic(uint32_t) *word)
     errno = before;
 }
 
-static uint64_t nanoseconds_now(void)
+uint64_t pawl_nanoseconds(void)
 {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
     return (uint64_t)now.tv_sec * SECOND + (uint64_t)now.tv_nsec;
 }
 
-uint32_t pawl_ticks(void)
+int64_t pawl_left(int clock, const struct timespec *deadline)
 {
-    return (uint32_t)(nanoseconds_now() >> 10);
+    struct timespec now;
+    clock_gettime(clock, &now);
+    if (deadline->tv_sec - now.tv_sec > YEAR)
+        return INT64_MAX;
+    return (deadline->tv_sec - now.tv_sec) * SECOND + (deadline->tv_nsec - now.tv_nsec);
 }
 
 /* ---- how long a pause is: between 4 and 140 cycles, by make */
@@ -77,10 +82,10 @@ static uint32_t measure_pauses(void)
         return ONE_CPU;
     uint64_t shortest = UINT64_MAX;
     for (int i = 0; i < SAMPLES; i++) {
-        uint64_t start = nanoseconds_now();
+        uint64_t start = pawl_nanoseconds();
         for (int k = 0; k < SAMPLE; k++)
             pawl_pause();
-        uint64_t took = nanoseconds_now() - start;
+        uint64_t took = pawl_nanoseconds() - start;
         if (took < shortest)
             shortest = took;
     }

@@ -1,4 +1,4 @@
-/* sleep.h - sleeping on a word, time, and the barrier that a sleeper pays for those that release
+/* sleep.h - sleeping on a word, and time
  *
  * Nothing here changes errno.
  */
@@ -23,16 +23,24 @@ static inline bool pawl_is_before(const struct timespec *a, const struct timespe
     return a->tv_sec != b->tv_sec ? a->tv_sec < b->tv_sec : a->tv_nsec < b->tv_nsec;
 }
 
-/* CLOCK_MONOTONIC in units of 1024 ns, modulo 2^32. */
-uint32_t pawl_ticks(void);
+/* CLOCK_MONOTONIC, in nanoseconds. */
+uint64_t pawl_nanoseconds(void);
+
+/* The same in units of 1024 ns, modulo 2^32; and what so many nanoseconds are in these. */
+static inline uint32_t pawl_ticks(void)
+{
+    return (uint32_t)(pawl_nanoseconds() >> 10);
+}
+#define PAWL_TICKS(nanoseconds) ((nanoseconds) >> 10)
+
+static inline struct timespec pawl_timespec(uint64_t nanoseconds)
+{
+    return (struct timespec){.tv_sec = (time_t)(nanoseconds / 1000000000),
+                             .tv_nsec = (long)(nanoseconds % 1000000000)};
+}
+
+/* Nanoseconds until then; not more than 0 if it is over. */
+int64_t pawl_left(int clock, const struct timespec *deadline);
 
 /* So many pauses take about that long; 0 if there is but one CPU. Measures a pause when first called. */
 uint32_t pawl_pauses(uint32_t nanoseconds);
-
-/* Orders what came before against what comes after, for this thread and for all others: with respect to the
- * last look in pawl_mutex_release(), which has no fence of its own. */
-void pawl_sleeper_barrier(void);
-
-/* For tests: without it, as on a kernel that has no membarrier; false if it is not to be had. Only while
- * nobody waits. */
-bool pawl_use_membarrier(bool use);

@@ -1,25 +1,32 @@
-/* mutex.h - the mutex for most programs: barging with a bound, and waiters that sleep
+/* mutex.h - the mutex for most programs: barging with a bound in time, and waiters that sleep
  *
- * Admission   whoever comes while it is free; but of those that sleep, one is handed the mutex every so
- *             often, first come, first served, so that all of them are served in a few milliseconds
- * Bypass      at most PAWL_MUTEX_BYPASS acquisitions pass a thread that sleeps
+ * Admission   whoever comes while it is free; but the head of the queue is handed the mutex when its share of waiting is
+ *             over: 4 ms divided by the number of waiters, 100 us at least
+ * Bypass      by time: the head of the queue, once its share is over and it runs, is passed by the section under way and
+ *             at most one that slipped in; if it cannot run, by those of another 256 us
  * Space       24 bytes per lock, none per thread; a queue of waiters in a process-wide table
- * Unlock      one store and no fence when nobody waits; does not touch the mutex after the release or the
- *             hand-over
- * Waiting     spins for a short time, then sleeps in the kernel, each thread on a word of its own
- * Differs     from a capacitor (capacitor.h): acquisitions are counted only while somebody waits; a platoon
- *             is measured in time; its waiters are not admitted at its end but one by one in its course
+ * Unlock      one load and one store when nobody waits; does not touch the mutex after the release or the hand-off
+ * Waiting     spins for a short time, then sleeps in the kernel, each thread on a word of its own. The head of the queue
+ *             sleeps with a timer: no wake-up and no hand-off depends on an owner that looks at a clock
+ * Differs     from a capacitor (capacitor.h): a platoon is measured in time, by the first of those that it keeps waiting
  *
- *   held    0 free, 1 owned. A hand-over leaves it at 1, so that nobody can barge in
+ *   held    0 free, 1 owned. A hand-off leaves it at 1, so that nobody can barge in
  *   queue   0 nobody waits; else a sum of
  *           WAITERS   somebody is in the queue
- *           AWAKE     the first of them is up and competes: no unlock needs to wake anybody
- *           TURN      what is written on new waiters; it flips when a round begins
- *           CALLED    the first of them is to come, for the next share is its own
- *           HERE      and it has come
+ *           TIMED     its head has been up: it has a timer, and `due` says when its share is over
+ *           AWAKE     its head is up and competes
+ *           HANDOFF   its head has asked for the mutex
  *
- *   unlock, and queue is     0         AWAKE      WAITERS only          HERE, or CALLED for too long
- *                            release   release    release, wake one     hand over to the first
+ *                    0         WAITERS              TIMED                 TIMED | AWAKE        with HANDOFF
+ *   lock             take it, or spin, queue up and sleep (in every state)
+ *   unlock           release   release, wake head   release, wake head*   release*             hand off
+ *   a timer is up    -         -                    AWAKE                 -                    look, sleep again
+ *   the head loses   -         -                    -                     TIMED                sleep
+ *   its share ends   -         -                    -                     HANDOFF              -
+ *   the head goes    -         0, or WAITERS for the next one (in every state)
+ *
+ *   * Every few releases, as `patience` counts, a release looks at the clock: it wakes a head that has slept for a while,
+ *     and hands off to one that should have asked by now.
  *
  * All-zero bytes are an unlocked mutex. It needs no destruction. Another thread may unlock it.
  * docs/pawl_mutex.md tells the whole story.
@@ -31,27 +38,19 @@
 
 #include <time.h>
 
-/* The most acquisitions that may pass a sleeping thread. A limit for the worst case: the clock undercuts it,
- * unless critical sections are as short as can be and waiters many. */
-#ifndef PAWL_MUTEX_BYPASS
-#define PAWL_MUTEX_BYPASS 262144u
-#endif
-
-/* log2 of the number of places where a queue may show that it relies on being seen. */
-#define PAWL_MUTEX_BITS 10
-
 typedef struct pawl_mutex {
     _Atomic(uint32_t) held;
     _Atomic(uint32_t) queue;
     PAWL_HOLE(pthread_owner)
-    uint32_t passed; /* releases in this round while somebody waited; the owner's, like all that follows */
+    _Atomic(uint32_t) patience; /* releases until the next look at the clock and at the head                */
     PAWL_HOLE(pthread_kind)
     PAWL_HOLE(pthread_meta)
-    uint32_t look;  /* `passed` at which to look at the clock again                                     */
-    uint32_t since; /* when a waiter was served last, in units of 1024 ns                               */
-    uint16_t share; /* how long after that the next one is due                                          */
-    uint8_t step;   /* releases between the last two looks                                              */
-    uint8_t asked;  /* how many have been asked to help in this share                                   */
+    uint32_t
+        due; /* when the head's share is over, in units of 1024 ns; guarded like the queue, as is all below */
+    uint16_t looked; /* when an owner last looked at the clock                                              */
+    uint16_t wake;   /* when a release may wake the head                                                    */
+    uint8_t step;    /* releases between the last two looks                                                 */
+    _Atomic(uint8_t) losses; /* wake-ups in a row that were in vain                                         */
 } pawl_mutex;
 
 #define PAWL_MUTEX_INIT                                                                                      \
@@ -63,19 +62,10 @@ typedef struct pawl_mutex {
 extern "C" {
 #endif
 
-/* Addresses of mutexes of which a sleeper relies on an unlock's last look (1: several), hashed. */
-extern pawl_word pawl_mutex_dormant[1 << PAWL_MUTEX_BITS];
-
-/* Nonzero if unlock must order its store before its last look itself, because sleepers cannot do it for it.
- */
-extern _Atomic(uint32_t) pawl_unlock_fences;
-void pawl_unlock_fence(void);
-
 /* The other halves of the functions below. */
 void pawl_mutex_lock_contended(pawl_mutex *m);
 int pawl_mutex_lock_until(pawl_mutex *m, int clock, const struct timespec *deadline);
 void pawl_mutex_unlock_contended(pawl_mutex *m);
-void pawl_mutex_wake_dormant(const void *m);
 
 /* All of it through a call: for other languages, and where code size matters more than a nanosecond. */
 void pawl_mutex_lock_call(pawl_mutex *m);
@@ -112,32 +102,14 @@ static inline int pawl_mutex_timedlock(pawl_mutex *m, const struct timespec *dea
     return pawl_mutex_clocklock(m, 0, deadline);
 }
 
-static inline unsigned pawl_mutex_slot(const volatile void *m)
-{
-    return (unsigned)((uint64_t)(uintptr_t)m * 0x9E3779B97F4A7C15u >> (64 - PAWL_MUTEX_BITS));
-}
-
-/* Once `held` is 0 the mutex may be gone. So what tells of sleepers that this thread did not see in `queue`
- * lives elsewhere. D: the store must come before the load. The sleeper sees to that with a barrier that acts
- * on all threads, and a fence is needed here only where it has none; the compiler must not swap them either.
- */
-static inline void pawl_mutex_release(pawl_mutex *m)
-{
-    pawl_word *dormant = &pawl_mutex_dormant[pawl_mutex_slot(m)];
-    atomic_store_explicit(&m->held, 0, memory_order_release); /* A: publishes the critical section */
-    if (PAWL_UNLIKELY(atomic_load_explicit(&pawl_unlock_fences, memory_order_relaxed) != 0))
-        pawl_unlock_fence();
-    __asm__ volatile("" ::: "memory");
-    if (PAWL_UNLIKELY(atomic_load_explicit(dormant, memory_order_relaxed) != 0)) /* D */
-        pawl_mutex_wake_dormant(m);
-}
-
+/* A waiter that queues up between the load and the store is missed. It still watches `held` then, and if this thread
+ * is interrupted for longer than it does, the waiter's timer wakes it. */
 static inline void pawl_mutex_unlock(pawl_mutex *m)
 {
     if (PAWL_UNLIKELY(atomic_load_explicit(&m->queue, memory_order_relaxed) != 0))
         pawl_mutex_unlock_contended(m);
     else
-        pawl_mutex_release(m);
+        atomic_store_explicit(&m->held, 0, memory_order_release); /* A: publishes the critical section */
 }
 
 /* It needs none. Where one is said to happen, debug mode reports a mutex that is held (docs/debugging.md). */

@@ -11,7 +11,6 @@
 
 typedef struct pawl_sleeper {
     _Atomic(uint32_t) state;     /* the futex; what it says is the business of whoever made the queue  */
-    uint32_t turn;               /* pawl_mutex: the round after which it was queued                    */
     pawl_word key;               /* what it waits for: the address of a mutex or a condition variable  */
     void *mutex;                 /* of a condition variable's: the pawl_mutex to have afterwards       */
     struct pawl_sleeper *next;   /* the one behind it                                                  */
@@ -19,5 +18,4 @@ typedef struct pawl_sleeper {
     struct pawl_sleeper *last;   /* of the first in a queue: the last one                              */
     struct pawl_sleeper *other;  /* of the first in a queue: the first in another queue                */
     uint32_t length;             /* of the first in a queue: how many they are                         */
-    bool dormant;                /* of the first in a queue: pawl_mutex_dormant must show it           */
 } pawl_sleeper;

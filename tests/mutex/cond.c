@@ -66,7 +66,6 @@ static void no_signal_is_lost(const lock_info *unused)
               "lock %d: not every item was taken once", use);
     }
 }
-WITHOUT_MEMBARRIER(no_signal_is_lost)
 
 /* ---- a barrier: all of them, again and again */
 
@@ -108,7 +107,6 @@ static void broadcast_reaches_everybody(const lock_info *unused)
             CHECK(atomic_load(&gate.all_here.waiters) == 0, "somebody is still counted");
         }
 }
-WITHOUT_MEMBARRIER(broadcast_reaches_everybody)
 
 /* ---- prompt destruction */
 
@@ -165,12 +163,11 @@ static void may_be_freed_after_broadcast(const lock_info *unused)
         free(doomed.cond);
     }
 }
-WITHOUT_MEMBARRIER(may_be_freed_after_broadcast)
 
 static const promise promises[] = {
-    BOTH("cond", no_signal_is_lost),
-    BOTH("cond", broadcast_reaches_everybody),
-    BOTH("cond", may_be_freed_after_broadcast),
+    ONE("cond", no_signal_is_lost),
+    ONE("cond", broadcast_reaches_everybody),
+    ONE("cond", may_be_freed_after_broadcast),
 };
 
 HARNESS_MAIN(promises)

@@ -4,13 +4,9 @@
 #include <pawl/fairmutex.h>
 #include <pawl/mutex.h>
 
-#include <linux/filter.h>
-#include <linux/seccomp.h>
 #include <signal.h>
 #include <stddef.h>
 #include <stdlib.h>
-#include <sys/prctl.h>
-#include <sys/syscall.h>
 #include <sys/time.h>
 
 enum { THREADS = 3, HOLDS = 4, BATCH = 64, POISON = 0xDB };
@@ -188,34 +184,6 @@ static void waiters_use_no_cpu(const lock_info *unused)
     CHECK(used < 9000000, "%lld ns of CPU in 0.3 s", (long long)used);
 }
 
-/* ---- a sandbox that is entered late */
-
-static bool forbid_membarrier(void)
-{
-    struct sock_filter filter[] = {
-        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_membarrier, 0, 1),
-        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
-        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
-    };
-    struct sock_fprog program = {sizeof filter / sizeof *filter, filter};
-    return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
-           prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
-}
-
-/* If no sleeper can order a release, the release must. */
-static void releases_fence_once_membarrier_is_refused(const lock_info *unused)
-{
-    (void)unused;
-    if (!pawl_use_membarrier(true))
-        skip("no membarrier to be refused");
-    if (!forbid_membarrier())
-        skip("no seccomp");
-    CHECK(atomic_load(&pawl_unlock_fences) == 0, "releases fence already");
-    waiters_use_no_cpu(unused);
-    CHECK(atomic_load(&pawl_unlock_fences) != 0, "neither side fences");
-}
-
 /* ---- order of ownership */
 
 static void unlock_it(int me, void *arg)
@@ -249,25 +217,15 @@ static void another_thread_may_unlock(const lock_info *unused)
     X(mutex, signals_are_harmless)                                                                           \
     X(mutex, waiters_use_no_cpu)                                                                             \
     X(mutex, another_thread_may_unlock)                                                                      \
-    X(mutex, releases_fence_once_membarrier_is_refused)                                                      \
     X(fairmutex, last_user_may_free)                                                                         \
     X(fairmutex, signals_are_harmless)                                                                       \
     X(fairmutex, waiters_use_no_cpu)                                                                         \
     X(fairmutex, another_thread_may_unlock)
 
 EACH(FOR)
-WITHOUT_MEMBARRIER(last_user_may_free_mutex)
-WITHOUT_MEMBARRIER(signals_are_harmless_mutex)
 
 #define ROW(kind_, check_) {.name = #check_, .check = check_##_##kind_, .subject = #kind_},
 
-static const promise promises[] = {
-    EACH(ROW){.name = "last_user_may_free_without_membarrier",
-              .check = last_user_may_free_mutex_without_membarrier,
-              .subject = "mutex"},
-    {.name = "signals_are_harmless_without_membarrier",
-     .check = signals_are_harmless_mutex_without_membarrier,
-     .subject = "mutex"},
-};
+static const promise promises[] = {EACH(ROW)};
 
 HARNESS_MAIN(promises)

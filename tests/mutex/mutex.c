@@ -1,10 +1,9 @@
 /* mutex.c - promises of pawl_mutex */
 #include "sleepers.h"
 
-#include <pawl/mutex.h>
+#include "../../src/mutex.h"
 
-#include <sys/resource.h>
-#include <sys/syscall.h>
+#include <signal.h>
 
 static pawl_mutex mutex PAWL_ALIGNED;
 static uint64_t counter; /* guarded by it */
@@ -38,7 +37,6 @@ static void excludes(const lock_info *unused)
         pawl_mutex_unlock(&mutex);
     }
 }
-WITHOUT_MEMBARRIER(excludes)
 
 /* Owners that give the CPU away with the mutex in hand make everybody sleep, at every place where they can.
  */
@@ -65,31 +63,32 @@ static void nobody_sleeps_for_ever(const lock_info *unused)
     team_run(8, hold_and_yield, &each);
     CHECK(counter == 8 * each, "%llu of %zu increments", (unsigned long long)counter, 8 * each);
 }
-WITHOUT_MEMBARRIER(nobody_sleeps_for_ever)
 
 /* Two mutexes of which the queues share a bucket. There are more mutexes than buckets, so there are two. */
-static pawl_mutex many[4 << PAWL_MUTEX_BITS];
-static pawl_mutex *neighbour[2];
+static struct {
+    pawl_mutex mutex;
+    uint64_t count; /* guarded by it */
+} many[2048], *neighbour[2];
 
 static void find_neighbours(void)
 {
-    static pawl_mutex *seen[1 << PAWL_MUTEX_BITS];
-    pawl_mutex *m = many;
-    for (; seen[pawl_mutex_slot(m)] == NULL; m += 2)
-        seen[pawl_mutex_slot(m)] = m;
-    neighbour[0] = seen[pawl_mutex_slot(m)];
-    neighbour[1] = m;
+    for (size_t i = 1; i < sizeof many / sizeof *many; i++)
+        if (pawl_bucket_of(&many[i].mutex) == pawl_bucket_of(&many[0].mutex)) {
+            neighbour[0] = &many[0];
+            neighbour[1] = &many[i];
+            return;
+        }
+    CHECK(false, "no two mutexes share a bucket");
 }
 
 static void count_up_twins(int me, void *arg)
 {
     for (size_t i = *(size_t *)arg; i > 0; i--) {
-        pawl_mutex *m = neighbour[me % 2];
-        pawl_mutex_lock(m);
-        m[1].look++; /* any memory of the mutex's own */
+        pawl_mutex_lock(&neighbour[me % 2]->mutex);
+        neighbour[me % 2]->count++;
         if (i % 64 == 0)
             sched_yield();
-        pawl_mutex_unlock(m);
+        pawl_mutex_unlock(&neighbour[me % 2]->mutex);
     }
 }
 
@@ -100,9 +99,8 @@ static void neighbours_do_not_mix(const lock_info *unused)
     size_t each = scaled(20000);
     team_run(6, count_up_twins, &each);
     for (int i = 0; i < 2; i++)
-        CHECK(neighbour[i][1].look == 3 * each, "increments were lost");
+        CHECK(neighbour[i]->count == 3 * each, "increments were lost");
 }
-WITHOUT_MEMBARRIER(neighbours_do_not_mix)
 
 /* ---- trylock and deadlines */
 
@@ -185,66 +183,144 @@ static void giving_up_harms_nobody(const lock_info *unused)
     CHECK(counter == (uint64_t)atomic_load(&running), "increments were lost");
     CHECK(atomic_load(&mutex.queue) == 0 && pawl_mutex_trylock(&mutex), "not free in the end");
 }
-WITHOUT_MEMBARRIER(giving_up_harms_nobody)
 
 /* ---- the bound */
 
-static void set_cpu(void)
+/* Each of these has one thread in the queue, and an owner that passes it. */
+static atomic_bool served;
+static team_member sleeper;
+
+static uint32_t queue(void)
 {
-    cpu_set_t one;
-    CPU_ZERO(&one);
-    CPU_SET(sched_getcpu(), &one);
-    if (sched_setaffinity(0, sizeof one, &one) != 0)
-        skip("cannot bind to a CPU");
+    return atomic_load_explicit(&mutex.queue, memory_order_relaxed);
 }
 
-/* The one that waits is on the same CPU as the one that barges and hardly ever gets it, unless handed over
- * to. */
-static void wait_weakly(int me, void *arg)
+static void lock_once(int me, void *arg)
 {
-    (void)me;
-    setpriority(PRIO_PROCESS, (id_t)syscall(SYS_gettid), 19);
-    atomic_store(&stage, 1);
+    (void)me, (void)arg;
     pawl_mutex_lock(&mutex);
-    *(uint64_t *)arg = counter;
-    atomic_store(&stage, 2);
+    atomic_store(&served, true);
     pawl_mutex_unlock(&mutex);
 }
 
-static void overtaking_is_bounded(const lock_info *unused)
+/* Returns with the mutex held, and the sleeper behind it. */
+static void start_sleeper(void)
 {
-    (void)unused;
-    set_cpu();
-    for (int round = 0; round < 20; round++) {
-        uint64_t passed;
-        team_member waiter;
-        counter = 0;
-        atomic_store(&stage, 0);
-        pawl_mutex_lock(&mutex);
-        team_start(&waiter, 1, wait_weakly, &passed);
-        while (atomic_load(&mutex.queue) == 0)
-            rest(1000000);
-        rest(10000000);
-        while (atomic_load_explicit(&stage, memory_order_relaxed) < 2) {
-            pawl_mutex_unlock(&mutex);
-            pawl_mutex_lock(&mutex);
-            counter++;
-        }
+    atomic_store(&served, false);
+    pawl_mutex_lock(&mutex);
+    team_start(&sleeper, 1, lock_once, NULL);
+    while (queue() == 0)
+        rest(100000);
+}
+
+static void pass_by(size_t sections)
+{
+    for (; sections > 0 && !atomic_load(&served); sections--) {
         pawl_mutex_unlock(&mutex);
-        team_join(&waiter, 1);
-        CHECK(passed <= PAWL_MUTEX_BYPASS, "overtaken %llu times", (unsigned long long)passed);
+        pawl_mutex_lock(&mutex);
     }
 }
-WITHOUT_MEMBARRIER(overtaking_is_bounded)
+
+/* A section that lasts until the sleeper's share is over and it has noticed. The next one is the sleeper's. */
+static void expect_handoff(const char *when)
+{
+    while (!atomic_load(&served) && !(queue() & PAWL_M_HANDOFF))
+        rest(100000);
+    pawl_mutex_unlock(&mutex);
+    pawl_mutex_lock(&mutex);
+    CHECK(atomic_load(&served), "%s: passed once more after its share was over", when);
+    pawl_mutex_unlock(&mutex);
+    team_join(&sleeper, 1);
+}
+
+/* However short the sections were before. */
+static void no_two_long_sections_pass_a_sleeper(const lock_info *unused)
+{
+    (void)unused;
+    for (size_t before = 0; before <= scaled(2000); before = 2 * before + 1) {
+        start_sleeper();
+        pass_by(before);
+        expect_handoff("short sections before");
+    }
+}
+
+/* Whoever waited before, and gave up. */
+static void give_up(int me, void *arg)
+{
+    (void)arg;
+    struct timespec deadline = in_ns(CLOCK_MONOTONIC, 1000000 * (me + 1));
+    if (pawl_mutex_clocklock(&mutex, CLOCK_MONOTONIC, &deadline) == 0)
+        pawl_mutex_unlock(&mutex);
+}
+
+static void no_leaver_costs_a_sleeper_its_share(const lock_info *unused)
+{
+    (void)unused;
+    for (int round = 0; round < 10; round++) {
+        team_member leavers[3];
+        pawl_mutex_lock(&mutex);
+        team_start(leavers, 3, give_up, NULL);
+        pass_by(100);
+        rest(1000000);
+        pass_by(100);
+        pawl_mutex_unlock(&mutex);
+        team_join(leavers, 3);
+        start_sleeper();
+        pass_by(100);
+        expect_handoff("others gave up");
+    }
+}
+
+/* A signal keeps the sleeper from running. */
+static atomic_int stuck; /* 1 while it is, 2 to let it go */
+
+static void be_stuck(int signal)
+{
+    (void)signal;
+    atomic_store(&stuck, 1);
+    while (atomic_load(&stuck) != 2)
+        rest(100000);
+    atomic_store(&stuck, 0);
+}
+
+static void keep_sleeper_from_running(void)
+{
+    struct sigaction action = {.sa_handler = be_stuck};
+    sigaction(SIGUSR1, &action, NULL);
+    pthread_kill(sleeper.thread, SIGUSR1);
+    while (atomic_load(&stuck) != 1)
+        rest(100000);
+}
+
+/* Then it cannot ask, and the owner sees to it. */
+static void a_sleeper_that_cannot_run_is_served(const lock_info *unused)
+{
+    (void)unused;
+    for (int round = 0; round < 5; round++) {
+        start_sleeper();
+        keep_sleeper_from_running();
+        bool mine = true;
+        while (mine) {
+            pawl_mutex_unlock(&mutex);
+            mine = pawl_mutex_trylock(&mutex);
+        }
+        CHECK(!atomic_load(&served), "not stuck at all");
+        atomic_store(&stuck, 2);
+        team_join(&sleeper, 1);
+        CHECK(atomic_load(&served), "not handed the mutex");
+    }
+}
 
 static const promise promises[] = {
-    BOTH("mutex", excludes),
-    BOTH("mutex", nobody_sleeps_for_ever),
-    BOTH("mutex", neighbours_do_not_mix),
+    ONE("mutex", excludes),
+    ONE("mutex", nobody_sleeps_for_ever),
+    ONE("mutex", neighbours_do_not_mix),
     ONE("mutex", trylock_only_tries),
     ONE("mutex", deadlines_are_kept),
-    BOTH("mutex", giving_up_harms_nobody),
-    BOTH("mutex", overtaking_is_bounded),
+    ONE("mutex", giving_up_harms_nobody),
+    ONE("mutex", no_two_long_sections_pass_a_sleeper),
+    ONE("mutex", no_leaver_costs_a_sleeper_its_share),
+    ONE("mutex", a_sleeper_that_cannot_run_is_served),
 };
 
 HARNESS_MAIN(promises)

@@ -1,6 +1,4 @@
-/* sleepers.h - what the tests of the mutexes and the condition variable share: time, and both kinds of
- * barrier
- */
+/* sleepers.h - what the tests of the mutexes and the condition variable share: time */
 #pragma once
 
 #include "../team.h"
@@ -33,16 +31,7 @@ static inline void rest(int64_t ns)
         ;
 }
 
-/* The same check once as it is, and once as where the kernel refuses membarrier. */
-#define WITHOUT_MEMBARRIER(check)                                                                            \
-    static void check##_without_membarrier(const lock_info *unused)                                          \
-    {                                                                                                        \
-        pawl_use_membarrier(false);                                                                          \
-        check(unused);                                                                                       \
-    }
-
 #define ONE(subject_, check_)                                                                                \
     {                                                                                                        \
         .name = #check_, .check = check_, .subject = subject_                                                \
     }
-#define BOTH(subject_, check_) ONE(subject_, check_), ONE(subject_, check_##_without_membarrier)
