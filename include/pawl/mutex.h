@@ -42,15 +42,15 @@ typedef struct pawl_mutex {
     _Atomic(uint32_t) held;
     _Atomic(uint32_t) queue;
     PAWL_HOLE(pthread_owner)
-    _Atomic(uint32_t) patience; /* releases until the next look at the clock and at the head                */
+    _Atomic(uint32_t) patience; /* releases until the next look at the clock */
     PAWL_HOLE(pthread_kind)
     PAWL_HOLE(pthread_meta)
-    uint32_t
-        due; /* when the head's share is over, in units of 1024 ns; guarded like the queue, as is all below */
-    uint16_t looked; /* when an owner last looked at the clock                                              */
-    uint16_t wake;   /* when a release may wake the head                                                    */
-    uint8_t step;    /* releases between the last two looks                                                 */
-    _Atomic(uint8_t) losses; /* wake-ups in a row that were in vain                                         */
+    /* Guarded like the queue. Times are in units of 1024 ns. */
+    uint32_t due;            /* when the head's share is over             */
+    uint16_t looked;         /* when an owner last looked at the clock    */
+    uint16_t wake;           /* when a release may wake the head          */
+    uint8_t step;            /* releases between the last two looks       */
+    _Atomic(uint8_t) losses; /* wake-ups of a head in a row, all in vain  */
 } pawl_mutex;
 
 #define PAWL_MUTEX_INIT                                                                                      \
