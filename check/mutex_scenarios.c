@@ -1,8 +1,6 @@
 /* mutex_scenarios.c - scenarios of pawl_mutex and pawl_fairmutex, and the list with those of pawl_cond */
 #include "mutex_state.h"
 
-#include "../src/sleep.h"
-
 #include <errno.h>
 
 mutex_state it;
@@ -256,10 +254,9 @@ int check_mutex_bypass(const scenario *s, uint32_t platoon)
     return s->finish == mutex_is_free && strncmp(s->name, "mutex", 5) == 0 ? 2 * (int)platoon : -1;
 }
 
-void check_mutex_prepare(bool membarrier)
+void check_mutex_prepare(void)
 {
     memset(&it, 0, sizeof it);
-    pawl_use_membarrier(membarrier);
 }
 
 void check_mutex_name(void)

@@ -12,9 +12,7 @@
 extern const scenario check_mutex_scenarios[];
 extern const int check_mutex_scenario_count;
 
-/* With the sleeper's barrier or, as where the kernel refuses it, with a fence in each release; then the lab's
- * `membarrier_errno` should be ENOSYS. */
-void check_mutex_prepare(bool membarrier);
+void check_mutex_prepare(void);
 void check_mutex_name(void);
 
 /* For the lab's `bypass_total`: how often a waiter may be overtaken in this scenario, -1 if that is not the point. */

@@ -3,8 +3,9 @@
 #include "debug.h"
 #include "mutex.h"
 #include "nested.h"
-#include "queue.h"
-#include "sleep.h"
+#include "park/fence.h"
+#include "park/futex.h"
+#include "park/queue.h"
 
 #include <pawl/thread.h>
 
@@ -99,7 +100,7 @@ static void transfer(void *list)
     }
     if (alone) {
         pawl_mutex_set_dormant(b, m, true);
-        pawl_sleeper_barrier(); /* D; with the bucket's lock held, so that the mutex stays */
+        pawl_fence_heavy(); /* D; with the bucket's lock held, so that the mutex stays */
         if (atomic_load_explicit(&m->held, memory_order_relaxed) == 0)
             asleep = pawl_mutex_rouse(b, m, first);
     }

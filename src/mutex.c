@@ -2,7 +2,7 @@
 #include "fork.h"
 #include "mutex.h"
 #include "nested.h"
-#include "sleep.h"
+#include "park/futex.h"
 
 #include <pawl/thread.h>
 
@@ -48,6 +48,9 @@ static void set_bits(pawl_mutex *m, uint32_t to)
     atomic_store_explicit(&m->queue, to, memory_order_relaxed);
 }
 
+_Static_assert(PAWL_MUTEX_BITS == PAWL_BUCKET_BITS,
+               "all queues of a bucket, and no others, are shown in one slot");
+
 /* Shows in pawl_mutex_dormant which queues of the bucket rely on it. */
 void pawl_mutex_set_dormant(pawl_bucket *b, const void *m, bool dormant)
 {
@@ -58,7 +61,10 @@ void pawl_mutex_set_dormant(pawl_bucket *b, const void *m, bool dormant)
     for (const pawl_sleeper *w = b->queues; w != NULL; w = w->other)
         if (w->dormant)
             shown = shown == 0 ? atomic_load_explicit(&w->key, memory_order_relaxed) : 1;
-    atomic_store_explicit(&pawl_mutex_dormant[pawl_mutex_slot(m)], shown, memory_order_relaxed);
+    pawl_word *slot = &pawl_mutex_dormant[pawl_mutex_slot(m)];
+    if (atomic_load_explicit(slot, memory_order_relaxed) !=
+        shown) /* a store takes the line from every unlock */
+        atomic_store_explicit(slot, shown, memory_order_relaxed);
 }
 
 void pawl_mutex_enqueue(pawl_bucket *b, pawl_mutex *m, pawl_sleeper *w)

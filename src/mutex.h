@@ -3,7 +3,7 @@
 
 #include <pawl/mutex.h>
 #include <pawl/sleeper.h>
-#include "queue.h"
+#include "park/queue.h"
 
 /* Of pawl_mutex.queue */
 enum { PAWL_M_WAITERS = 1, PAWL_M_AWAKE = 2, PAWL_M_TURN = 4, PAWL_M_CALLED = 8, PAWL_M_HERE = 16 };

@@ -1,7 +1,9 @@
 /* mutex_lock.c - pawl_mutex: waiting for it */
 #include "mutex.h"
 #include "nested.h"
-#include "sleep.h"
+#include "park/fence.h"
+#include "park/futex.h"
+#include "park/pause.h"
 
 #include <pawl/wait.h>
 
@@ -72,7 +74,7 @@ static void settle(pawl_mutex *m, pawl_sleeper *w)
  */
 static bool try_once_more(pawl_mutex *m, pawl_sleeper *w)
 {
-    pawl_sleeper_barrier(); /* D */
+    pawl_fence_heavy(); /* D */
     if (!pawl_mutex_trylock(m))
         return false;
     settle(m, w);
@@ -193,7 +195,7 @@ static int queue_up(pawl_mutex *m, int clock, const struct timespec *deadline)
         return 0;
     }
     if (unsure)
-        pawl_sleeper_barrier(); /* or else releases that have not seen the queue yet could pass uncounted */
+        pawl_fence_heavy(); /* or else releases that have not seen the queue yet could pass uncounted */
     return pawl_mutex_wait(m, &w, clock, deadline);
 }
 

@@ -53,6 +53,11 @@ typedef _Atomic(uint64_t) pawl_word;
 #define PAWL_SECTOR  128
 #define PAWL_ALIGNED __attribute__((aligned(PAWL_SECTOR)))
 
+/* A word that is read often and hardly ever written, on lines that nobody else writes. */
+typedef struct pawl_lone_word {
+    _Atomic(uint32_t) value;
+} PAWL_ALIGNED pawl_lone_word;
+
 /* Four bytes in a lock that are not the lock's: glibc's fields, when the lock lives in a pthread_mutex_t (preload/).
  * Anywhere else there are none. */
 #ifdef PAWL_IN_PTHREAD_MUTEX
@@ -63,6 +68,25 @@ typedef _Atomic(uint64_t) pawl_word;
 
 #define PAWL_LIKELY(x)   __builtin_expect(!!(x), 1)
 #define PAWL_UNLIKELY(x) __builtin_expect(!!(x), 0)
+
+#if defined(__SANITIZE_THREAD__)
+#define PAWL_UNDER_TSAN 1
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define PAWL_UNDER_TSAN 1
+#endif
+#endif
+
+static inline uint64_t pawl_address(const volatile void *p)
+{
+    return (uint64_t)(uintptr_t)p;
+}
+
+/* The highest bits of a product with 2^64 divided by the golden ratio: of all that are set, all take part. */
+static inline unsigned pawl_hash(uint64_t key, unsigned bits)
+{
+    return (unsigned)(key * 0x9E3779B97F4A7C15u >> (64 - bits));
+}
 
 /* One CAS on a word, for the common case that the value found does not matter. */
 static inline bool pawl_cas_acquire(pawl_word *w, uint64_t from, uint64_t to)

@@ -68,7 +68,7 @@ extern pawl_word pawl_mutex_dormant[1 << PAWL_MUTEX_BITS];
 
 /* Nonzero if unlock must order its store before its last look itself, because sleepers cannot do it for it.
  */
-extern _Atomic(uint32_t) pawl_unlock_fences;
+extern pawl_lone_word pawl_unlock_fences;
 void pawl_unlock_fence(void);
 
 /* The other halves of the functions below. */
@@ -114,7 +114,7 @@ static inline int pawl_mutex_timedlock(pawl_mutex *m, const struct timespec *dea
 
 static inline unsigned pawl_mutex_slot(const volatile void *m)
 {
-    return (unsigned)((uint64_t)(uintptr_t)m * 0x9E3779B97F4A7C15u >> (64 - PAWL_MUTEX_BITS));
+    return pawl_hash(pawl_address(m), PAWL_MUTEX_BITS);
 }
 
 /* Once `held` is 0 the mutex may be gone. So what tells of sleepers that this thread did not see in `queue`
@@ -125,7 +125,7 @@ static inline void pawl_mutex_release(pawl_mutex *m)
 {
     pawl_word *dormant = &pawl_mutex_dormant[pawl_mutex_slot(m)];
     atomic_store_explicit(&m->held, 0, memory_order_release); /* A: publishes the critical section */
-    if (PAWL_UNLIKELY(atomic_load_explicit(&pawl_unlock_fences, memory_order_relaxed) != 0))
+    if (PAWL_UNLIKELY(atomic_load_explicit(&pawl_unlock_fences.value, memory_order_relaxed) != 0))
         pawl_unlock_fence();
     __asm__ volatile("" ::: "memory");
     if (PAWL_UNLIKELY(atomic_load_explicit(dormant, memory_order_relaxed) != 0)) /* D */

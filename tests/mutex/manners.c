@@ -211,9 +211,41 @@ static void releases_fence_once_membarrier_is_refused(const lock_info *unused)
         skip("no membarrier to be refused");
     if (!forbid_membarrier())
         skip("no seccomp");
-    CHECK(atomic_load(&pawl_unlock_fences) == 0, "releases fence already");
+    CHECK(atomic_load(&pawl_unlock_fences.value) == 0, "releases fence already");
     waiters_use_no_cpu(unused);
-    CHECK(atomic_load(&pawl_unlock_fences) != 0, "neither side fences");
+    CHECK(atomic_load(&pawl_unlock_fences.value) != 0, "neither side fences");
+}
+
+static atomic_bool asked_to_end, was_served;
+
+static void *lock_with_a_request_pending(void *unused)
+{
+    while (!atomic_load(&asked_to_end))
+        sched_yield();
+    k->lock(&m);
+    atomic_store(&was_served, true);
+    k->unlock(&m);
+    pthread_testcancel();
+    return unused;
+}
+
+/* A thread that is unwound in the queue leaves a dead sleeper there. */
+static void lock_is_no_cancellation_point(const lock_info *unused)
+{
+    (void)unused;
+    pthread_t waiter;
+    void *result;
+    if (!pawl_use_membarrier(true) || !forbid_membarrier())
+        skip("no membarrier to be refused, or no seccomp");
+    k->lock(&m);
+    CHECK(pthread_create(&waiter, NULL, lock_with_a_request_pending, NULL) == 0, "no thread");
+    pthread_cancel(waiter);
+    atomic_store(&asked_to_end, true);
+    while (atomic_load(&pawl_unlock_fences.value) == 0)
+        sched_yield();
+    k->unlock(&m);
+    CHECK(pthread_join(waiter, &result) == 0 && result == PTHREAD_CANCELED, "was not cancelled afterwards");
+    CHECK(atomic_load(&was_served), "was cancelled in lock");
 }
 
 /* ---- order of ownership */
@@ -250,6 +282,7 @@ static void another_thread_may_unlock(const lock_info *unused)
     X(mutex, waiters_use_no_cpu)                                                                             \
     X(mutex, another_thread_may_unlock)                                                                      \
     X(mutex, releases_fence_once_membarrier_is_refused)                                                      \
+    X(mutex, lock_is_no_cancellation_point)                                                                  \
     X(fairmutex, last_user_may_free)                                                                         \
     X(fairmutex, signals_are_harmless)                                                                       \
     X(fairmutex, waiters_use_no_cpu)                                                                         \

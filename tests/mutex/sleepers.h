@@ -4,7 +4,7 @@
 #pragma once
 
 #include "../team.h"
-#include "../../src/sleep.h"
+#include "../../src/park/fence.h"
 
 #include <errno.h>
 #include <time.h>
