@@ -19,9 +19,9 @@ static void *pairs_main(void *argument)
     timing *t = argument;
     t->lock->pairs(t->memory,
                    t->pairs / 10 + 1); /* first use of the lock, of the thread's state, of the code */
-    uint64_t from = nanoseconds(CLOCK_MONOTONIC);
+    uint64_t from = pawl_nanoseconds(CLOCK_MONOTONIC);
     t->lock->pairs(t->memory, t->pairs);
-    t->ns = (double)(nanoseconds(CLOCK_MONOTONIC) - from);
+    t->ns = (double)(pawl_nanoseconds(CLOCK_MONOTONIC) - from);
     return NULL;
 }
 

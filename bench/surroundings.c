@@ -83,11 +83,11 @@ bench_moment bench_moment_now(const bench_counters *counters)
     getrusage(RUSAGE_SELF, &used);
     bench_moment m = {.voluntary = (double)used.ru_nvcsw,
                       .involuntary = (double)used.ru_nivcsw,
-                      .cpu_ns = (double)nanoseconds(CLOCK_PROCESS_CPUTIME_ID),
+                      .cpu_ns = (double)pawl_nanoseconds(CLOCK_PROCESS_CPUTIME_ID),
                       .busy_ns = busy_ns()};
     for (int i = 0; i < BENCH_COUNTERS; i++)
         m.counters[i] = read_counter(counters->fd[i]);
-    m.ns = (double)nanoseconds(CLOCK_MONOTONIC);
+    m.ns = (double)pawl_nanoseconds(CLOCK_MONOTONIC);
     m.ticks = (double)ticks();
     return m;
 }
@@ -110,10 +110,10 @@ double bench_step_ns(void)
     double best = 1e9;
     generator g = generator_from(3);
     for (int i = 0; i < TRIES; i++) {
-        uint64_t from = nanoseconds(CLOCK_MONOTONIC);
+        uint64_t from = pawl_nanoseconds(CLOCK_MONOTONIC);
         generator_advance(&g, STEPS);
         __asm__ volatile("" ::"r"(g.s0), "r"(g.s1));
-        double ns = (double)(nanoseconds(CLOCK_MONOTONIC) - from) / STEPS;
+        double ns = (double)(pawl_nanoseconds(CLOCK_MONOTONIC) - from) / STEPS;
         best = ns < best ? ns : best;
     }
     return best;

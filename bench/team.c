@@ -94,7 +94,7 @@ static int start_threads(bench_team *t, const bench_request *q, bench_duty_of *d
 
 static void sleep_ns(uint64_t ns)
 {
-    uint64_t until = nanoseconds(CLOCK_MONOTONIC) + ns;
+    uint64_t until = pawl_nanoseconds(CLOCK_MONOTONIC) + ns;
     struct timespec t = {(time_t)(until / 1000000000u), (long)(until % 1000000000u)};
     while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &t, NULL) == EINTR)
         ;
@@ -103,8 +103,8 @@ static void sleep_ns(uint64_t ns)
 /* Ticks of the time from which on every acquisition is timed. */
 static uint64_t slow_ticks(void)
 {
-    uint64_t from = nanoseconds(CLOCK_MONOTONIC), at = ticks(), now;
-    while ((now = nanoseconds(CLOCK_MONOTONIC)) - from < 100000)
+    uint64_t from = pawl_nanoseconds(CLOCK_MONOTONIC), at = ticks(), now;
+    while ((now = pawl_nanoseconds(CLOCK_MONOTONIC)) - from < 100000)
         ;
     return (ticks() - at) * SLOW_NS / (now - from) + 1;
 }
@@ -119,11 +119,11 @@ static bench_moment read_counts(const bench_team *t, unsigned threads, uint64_t 
     bench_moment m = bench_moment_now(counters);
     int tries = 5;
     do {
-        from = nanoseconds(CLOCK_MONOTONIC);
+        from = pawl_nanoseconds(CLOCK_MONOTONIC);
         m.ticks = (double)ticks();
         for (unsigned i = 0; i < threads; i++)
             counts[i] = __atomic_load_n(&t->workers[i].count, __ATOMIC_RELAXED);
-    } while (nanoseconds(CLOCK_MONOTONIC) - from > limit && --tries > 0);
+    } while (pawl_nanoseconds(CLOCK_MONOTONIC) - from > limit && --tries > 0);
     m.ns = (double)from;
     return m;
 }

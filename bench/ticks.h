@@ -5,15 +5,7 @@
  */
 #pragma once
 
-#include <stdint.h>
-#include <time.h>
-
-static inline uint64_t nanoseconds(clockid_t clock)
-{
-    struct timespec t;
-    clock_gettime(clock, &t);
-    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
+#include "../src/park/clock.h"
 
 static inline uint64_t ticks(void)
 {
@@ -24,6 +16,6 @@ static inline uint64_t ticks(void)
     __asm__ volatile("mrs %0, cntvct_el0" : "=r"(t));
     return t;
 #else
-    return nanoseconds(CLOCK_MONOTONIC);
+    return pawl_nanoseconds(CLOCK_MONOTONIC);
 #endif
 }

@@ -34,4 +34,6 @@ extern uint32_t check_coin;      /* one in so many, where a lock tosses a coin  
 #define PAWL_MUTEX_SPIN_WATCH   0
 #define PAWL_FAIRMUTEX_SPIN    0
 #define PAWL_BUCKET_LOOKS      0
+#define PAWL_SPIN_NS           0
+#define PAWL_PARKED_BITS       1
 #define PAWL_HAPAX_RECHECK     check_recheck

@@ -4,7 +4,7 @@
 #include "mutex_scenarios.h"
 #include "state.h"
 
-#include "../src/park.h"
+#include "../src/park/fence.h"
 
 #include <pawl/nodes.h>
 
@@ -306,8 +306,7 @@ void scenario_prepare(const scenario *s, const scenario_setting *with, struct la
     check_recheck = with->recheck;
     check_spins = with->waiting == CHECK_SPIN ? 1000000 : 1;
     pawl_set_wait(with->waiting == CHECK_SPIN ? PAWL_WAIT_SPIN : PAWL_WAIT_PARK);
-    pawl_set_park_after(1);
-    pawl_park_by_membarrier(with->waiting != CHECK_PARK_FENCED);
+    pawl_use_membarrier(with->waiting != CHECK_PARK_FENCED);
     pawl_nodes_reserve(64);
     if (with->lock == &check_mutex_subject)
         check_mutex_prepare();

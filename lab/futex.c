@@ -9,6 +9,7 @@
  *            was given a timeout; with nothing else left to happen, time passes for free.
  * membarrier PRIVATE_EXPEDITED is a seq_cst fence on every thread where it stands: the caller's, all others', and
  *            the caller's again.
+ * nanosleep  As membarrier, and time passes.
  * time       Each thread has its own clock, which advances when it is read and when a wait times out.
  */
 #define _GNU_SOURCE
@@ -159,6 +160,16 @@ static long futex(const long *a, const void *pc)
 
 /* ---- membarrier ----------------------------------------------------------------------------------------------- */
 
+static void fence_everyone(struct lab_thread *t)
+{
+    lab_spin_clear(t);
+    lab_sc_fence(t);
+    for (int i = 0; i < lab_run.threads; i++)
+        if (&lab_threads[i] != t) /* one that has ended was switched out since, which is a fence too */
+            lab_sc_fence(&lab_threads[i]);
+    lab_sc_fence(t);
+}
+
 static long membarrier(int command, const void *pc)
 {
     if (lab_run.limits->membarrier_errno)
@@ -170,15 +181,27 @@ static long membarrier(int command, const void *pc)
     case MEMBARRIER_CMD_PRIVATE_EXPEDITED: break;
     default: return fail(EINVAL);
     }
-    struct lab_thread *t = lab_running();
     lab_sched_point();
-    lab_spin_clear(t);
-    lab_sc_fence(t);
-    for (int i = 0; i < lab_run.threads; i++)
-        if (&lab_threads[i] != t) /* one that has ended was switched out since, which is a fence too */
-            lab_sc_fence(&lab_threads[i]);
-    lab_sc_fence(t);
+    fence_everyone(lab_running());
     lab_trace_note("membarrier", 0, 0, pc);
+    return 0;
+}
+
+/* ---- time ---------------------------------------------------------------------------------------------------- */
+
+static int pass_time(const struct timespec *ts)
+{
+    lab_sched_point();
+    lab_running()->now += nanoseconds(ts);
+    return 0;
+}
+
+/* By the system call, which only the asymmetric fence uses: while a thread sleeps for so long, all that others have
+ * stored before becomes visible, and those that lose their CPU pass a fence. */
+static long nap(const struct timespec *ts)
+{
+    pass_time(ts);
+    fence_everyone(lab_running());
     return 0;
 }
 
@@ -197,6 +220,7 @@ long syscall(long number, ...)
         case SYS_futex: return futex(a, PC);
         case SYS_membarrier: return membarrier((int)a[0], PC);
         case SYS_gettid: return lab_current->id + 1;
+        case SYS_nanosleep: return nap((const struct timespec *)a[0]);
         }
     }
     long result = lab_raw_syscall(number, a);
@@ -209,13 +233,6 @@ int sched_yield(void)
         lab_sched_point();
     else
         lab_raw_syscall(SYS_sched_yield, (const long[6]){0});
-    return 0;
-}
-
-static int pass_time(const struct timespec *ts)
-{
-    lab_sched_point();
-    lab_running()->now += nanoseconds(ts);
     return 0;
 }
 

@@ -15,7 +15,7 @@
 #include "src/cond.h"
 #include "src/mutex.h"
 #include "src/nested.h"
-#include "src/sleep.h"
+#include "src/park/futex.h"
 
 #include <errno.h>
 

@@ -9,6 +9,7 @@
 #include "lock.h"
 #include "stats.h"
 #include "src/debug.h"
+#include "src/park/futex.h"
 
 #include <errno.h>
 
@@ -30,21 +31,13 @@ static void set_depth(body *b, uint32_t depth)
 
 /* ---- locking */
 
-static uint64_t nanoseconds(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
-
 static int obtain(body *b, const demand *d)
 {
     if (d->deadline != NULL)
         return take_until(b, d->clock, d->deadline);
     /* A thread that waits for what it has is not to queue up where it stands already, if its lock cannot tell. */
-    struct timespec nap = {0, 1000000};
     while (!LOCK_IS_OBLIVIOUS && is_mine(b))
-        nanosleep(&nap, NULL);
+        pawl_nap(1000000);
     /* Where nobody can be handed the lock that waits beside its queue, nobody joins the queue while somebody does. */
     if (!LOCK_IS_OBLIVIOUS && (meta_of(b) & META_TIMED))
         return take_until(b, CLOCK_MONOTONIC, NULL);
@@ -59,11 +52,11 @@ static int acquire_untold(body *b, const demand *d)
         if (!try_anyhow(b)) {
             if (!d->waits)
                 return EBUSY;
-            uint64_t start = stats_on ? nanoseconds() : 0;
+            uint64_t start = stats_on ? pawl_nanoseconds(CLOCK_MONOTONIC) : 0;
             int error = obtain(b, d);
             if (error != 0)
                 return error;
-            waited = stats_on ? nanoseconds() - start + 1 : 0;
+            waited = stats_on ? pawl_nanoseconds(CLOCK_MONOTONIC) - start + 1 : 0;
         }
     } else {
         obtain(b, d);

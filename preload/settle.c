@@ -9,15 +9,11 @@
 #include "lock.h"
 #include "mutex.h"
 
-#include "src/sleep.h"
+#include "src/park/futex.h"
 
 #include <errno.h>
-#include <limits.h>
-#include <linux/futex.h>
 #include <sched.h>
 #include <string.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 static uint32_t era_of(uint32_t meta)
 {
@@ -42,20 +38,13 @@ static void make_new(body *b, uint32_t meta, bool mine)
     atomic_store_explicit(&b->meta, meta, memory_order_release);
 }
 
-static void wake_all(_Atomic(uint32_t) *word)
-{
-    int before = errno;
-    syscall(SYS_futex, word, FUTEX_WAKE | FUTEX_PRIVATE_FLAG, INT_MAX, NULL, NULL, 0);
-    errno = before;
-}
-
 /* Keeps the owner's count. */
 static void inherit(body *b, uint32_t seen, uint32_t now)
 {
     if (!change(b, seen, META_NO_ERA))
         return;
     make_new(b, now | (seen & META_DEPTH), true);
-    wake_all(&b->meta);
+    pawl_futex_wake_bits(&b->meta, PAWL_ALL_BITS);
 }
 
 static int await_owner(body *b, uint32_t seen, const demand *d)

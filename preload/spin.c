@@ -12,8 +12,9 @@
 #include "mutex.h"
 #include "stats.h"
 
-#include "src/park.h"
-#include "src/sleep.h"
+#include "src/park/clock.h"
+#include "src/park/pause.h"
+#include "src/park/word.h"
 
 #include <errno.h>
 
@@ -93,21 +94,14 @@ static bool is_ours(word *w)
     return value_of(w) >> 30 == 1;
 }
 
-static uint64_t nanoseconds(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
-
 static void lock_counted(word *w, const void *site)
 {
     expect_others();
     uint64_t waited = 0;
     if (!take(w, COUNTED)) {
-        uint64_t start = nanoseconds();
+        uint64_t start = pawl_nanoseconds(CLOCK_MONOTONIC);
         wait_for(w, COUNTED);
-        waited = nanoseconds() - start + 1;
+        waited = pawl_nanoseconds(CLOCK_MONOTONIC) - start + 1;
     }
     stats_acquired(w, site, waited);
 }

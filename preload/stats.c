@@ -3,18 +3,12 @@
 
 #include "stats_table.h"
 
+#include "src/park/clock.h"
+
 #include <stddef.h>
-#include <time.h>
 
 bool stats_on;
 stats_table *stats_rows;
-
-static uint64_t now_ns(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
 
 static void set(stats_count *c, uint64_t value)
 {
@@ -116,7 +110,7 @@ void stats_acquired(const void *lock, const void *call_site, uint64_t waited_ns)
         record(&row->wait, waited_ns);
         waited_at(row, call_site, waited_ns);
     }
-    set(&row->since, now_ns()); /* last, so that none of this counts as holding */
+    set(&row->since, pawl_nanoseconds(CLOCK_MONOTONIC)); /* last, so that none of this counts as holding */
 }
 
 void stats_released(const void *lock)
@@ -127,6 +121,6 @@ void stats_released(const void *lock)
     uint64_t since = stats_get(&row->since);
     if (since == 0) /* acquired before there was a table, or before the fork */
         return;
-    record(&row->hold, now_ns() - since);
+    record(&row->hold, pawl_nanoseconds(CLOCK_MONOTONIC) - since);
     set(&row->since, 0);
 }

@@ -13,14 +13,14 @@
 #include "mutex.h"
 
 #include "src/nested.h"
-#include "src/queue.h"
-#include "src/sleep.h"
+#include "src/park/futex.h"
+#include "src/park/queue.h"
 
 #include <pawl/thread.h>
 
 #include <errno.h>
 
-enum { SHORTEST = 50000, LONGEST = 1000000, SECOND = 1000000000 }; /* nanoseconds between two tries */
+enum { SHORTEST = 50000, LONGEST = 1000000 }; /* nanoseconds between two tries */
 
 enum { WAITING, TRY_AGAIN, OWNER };
 
@@ -70,13 +70,7 @@ static bool is_owner(const pawl_sleeper *w)
 /* Sleeps until something happens or the slice is over. True if it was the last. */
 static bool nap(pawl_sleeper *w, int clock, const struct timespec *deadline, long slice)
 {
-    struct timespec until;
-    clock_gettime(clock, &until);
-    until.tv_nsec += slice;
-    if (until.tv_nsec >= SECOND) {
-        until.tv_nsec -= SECOND;
-        until.tv_sec++;
-    }
+    struct timespec until = pawl_from_now(clock, slice);
     bool last = deadline != NULL && !pawl_is_before(&until, deadline);
     return pawl_futex_wait(&w->state, WAITING, clock, last ? deadline : &until) != 0 && last;
 }

@@ -25,7 +25,7 @@ gcc=$(gcc -dumpversion | cut -d. -f1)
 # The library's sources too: a build folder may be a sanitizer's or another compiler's.
 hardware=$root/src/hardware_$arch.c
 [ -f "$hardware" ] || hardware=$root/src/hardware_other.c
-sources=$(ls "$root"/src/*.c | grep -v /hardware_)
+sources=$(ls "$root"/src/*.c "$root"/src/park/*.c | grep -v /hardware_)
 # shellcheck disable=SC2086 # one word each
 gcc -std=gnu11 -O2 -D_GNU_SOURCE -I"$root/include" "$root/tests/count/count.c" $sources "$hardware" -pthread \
     -o "$work/count"

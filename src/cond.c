@@ -3,8 +3,8 @@
 #include "debug.h"
 #include "mutex.h"
 #include "nested.h"
-#include "queue.h"
-#include "sleep.h"
+#include "park/futex.h"
+#include "park/queue.h"
 
 #include <pawl/thread.h>
 

@@ -11,7 +11,7 @@
  */
 #include "debug.h"
 #include "debug_report.h"
-#include "sleep.h"
+#include "park/futex.h"
 #include "valgrind.h"
 
 #include <pawl/thread.h>

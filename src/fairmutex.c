@@ -1,8 +1,9 @@
 /* fairmutex.c - pawl_fairmutex when somebody waits */
 #include <pawl/fairmutex.h>
 #include "nested.h"
-#include "queue.h"
-#include "sleep.h"
+#include "park/futex.h"
+#include "park/pause.h"
+#include "park/queue.h"
 
 #include <pawl/thread.h>
 #include <pawl/wait.h>

@@ -18,7 +18,7 @@ void pawl_fork_thread(void)
 
 void pawl_fork_process(void)
 {
-    pawl_fork_park();
+    pawl_fork_word();
     pawl_fork_queue();
     pawl_fork_nodes();
 }

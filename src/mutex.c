@@ -1,7 +1,7 @@
 /* mutex.c - pawl_mutex: its queue, and releasing it while somebody waits */
 #include "mutex.h"
 #include "nested.h"
-#include "sleep.h"
+#include "park/futex.h"
 
 /* Nanoseconds
  *

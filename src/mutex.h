@@ -3,7 +3,7 @@
 
 #include <pawl/mutex.h>
 #include <pawl/sleeper.h>
-#include "queue.h"
+#include "park/queue.h"
 
 /* Of pawl_mutex.queue */
 enum { PAWL_M_WAITERS = 1, PAWL_M_AWAKE = 2, PAWL_M_HANDOFF = 4, PAWL_M_TIMED = 8 };

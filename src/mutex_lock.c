@@ -1,7 +1,8 @@
 /* mutex_lock.c - pawl_mutex: waiting for it */
 #include "mutex.h"
 #include "nested.h"
-#include "sleep.h"
+#include "park/futex.h"
+#include "park/pause.h"
 
 #include <pawl/wait.h>
 
@@ -26,7 +27,7 @@
 #define PAWL_MUTEX_YIELDS 8
 #endif
 #define NAP         4000000u /* the first sleep after a hand-off was asked for; doubled each time */
-#define NAP_MOST    1000000000u
+#define NAP_MOST    500000000u
 #define STEP_MOST   16 /* pauses between two looks: each look costs the owner a miss */
 #define LOSSES_MOST 12 /* 2^12 ticks are as long as a share can be */
 
@@ -154,7 +155,7 @@ static uint64_t lie_down(pawl_mutex *m, pawl_sleeper *w, head *h)
     h->slept = true;
     if (!h->asked)
         return left > 0 ? (uint64_t)left << 10 : 0;
-    h->nap = h->nap == 0 ? NAP : h->nap < NAP_MOST ? 2 * h->nap : NAP_MOST;
+    h->nap = h->nap == 0 ? NAP : h->nap < NAP_MOST ? 2 * h->nap : h->nap;
     return h->nap;
 }
 
@@ -191,7 +192,7 @@ static int sleep_for(pawl_sleeper *w, uint64_t nanoseconds, int clock, const str
         return 0;
     if (left <= (int64_t)nanoseconds)
         return pawl_futex_wait(&w->state, PAWL_ASLEEP, clock, deadline);
-    struct timespec then = pawl_timespec(pawl_nanoseconds() + nanoseconds);
+    struct timespec then = pawl_from_now(CLOCK_MONOTONIC, (long)nanoseconds);
     pawl_futex_wait(&w->state, PAWL_ASLEEP, CLOCK_MONOTONIC, &then);
     return 0;
 }

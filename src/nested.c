@@ -4,12 +4,13 @@
 #ifdef PAWL_IN_PTHREAD_MUTEX
 
 #include "fatal.h"
-#include "sleep.h"
+#include "park/futex.h"
 
 #include <errno.h>
 #include <sys/mman.h>
 
-enum { DEPTH = 2 }; /* a handler in a section, and one in the handler's */
+enum { DEPTH = 2 };             /* a handler in a section, and one in the handler's */
+enum { BETWEEN_TRIES = 50000 }; /* nanoseconds */
 
 /* On a page of its own: a handler can get one, at any time, and none is too many. */
 typedef struct task {
@@ -89,19 +90,6 @@ void pawl_nested_later(pawl_later *what, void *object)
     errno = before;
 }
 
-/* Not nanosleep(), at which a thread can be cancelled. */
-static void nap(int clock, struct timespec now)
-{
-    enum { NAP = 50000, SECOND = 1000000000 };
-    _Atomic(uint32_t) nobody = 0;
-    now.tv_nsec += NAP;
-    if (now.tv_nsec >= SECOND) {
-        now.tv_nsec -= SECOND;
-        now.tv_sec++;
-    }
-    pawl_futex_wait(&nobody, 0, clock, &now);
-}
-
 int pawl_nested_take(pawl_try *take, void *lock, int clock, const struct timespec *deadline)
 {
     while (!take(lock)) {
@@ -109,7 +97,7 @@ int pawl_nested_take(pawl_try *take, void *lock, int clock, const struct timespe
         clock_gettime(clock, &now);
         if (deadline != NULL && !pawl_is_before(&now, deadline))
             return ETIMEDOUT;
-        nap(clock, now);
+        pawl_nap(BETWEEN_TRIES);
     }
     return 0;
 }

@@ -7,7 +7,7 @@
  */
 #pragma once
 
-#include "queue.h"
+#include "park/queue.h"
 
 #include <time.h>
 

@@ -1,11 +1,16 @@
 /* wait.c - the waiting policy of the process, and what it does between two looks */
 #include "hardware.h"
-#include "park.h"
-#include <pawl/wait.h>
+#include "park/pause.h"
+#include "park/word.h"
 
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* How long to look before parking: about what it costs to sleep and to be woken. */
+#ifndef PAWL_SPIN_NS
+#define PAWL_SPIN_NS 8000
+#endif
 
 static _Atomic(int) policy = PAWL_WAIT_PARK;
 
@@ -32,9 +37,11 @@ void pawl_wait_turn(pawl_waiter *me, pawl_word *w, uint64_t seen, uint32_t which
         sched_yield();
         return;
     case PAWL_WAIT_PARK:
-        if (me->looks < pawl_park_after()) {
+        if (me->most == 0)
+            me->most = pawl_pauses(PAWL_SPIN_NS) + 1;
+        if (me->looks < me->most) {
             unsigned room = pawl_hardware_wait(w, seen);
-            me->looks += room > 0 ? pawl_park_after() / room : 0;
+            me->looks += room > 0 ? me->most / room : 0;
         } else {
             pawl_park(me, w, which, false);
         }

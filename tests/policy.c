@@ -1,5 +1,6 @@
 /* policy.c - how threads wait is chosen by the environment, or by the program at any time */
 #include "team.h"
+#include "../src/park/word.h"
 
 #include <pawl/ticket.h>
 
@@ -67,9 +68,9 @@ static void waits_under_way_change(const lock_info *unused)
     team_start(team, 1, lock_once, NULL);
     while (atomic_load(&ticket.next) != 2)
         sched_yield();
-    CHECK((uint32_t)atomic_load(&pawl_sleepers) == 0, "sleeps instead of spinning");
+    CHECK(pawl_parked_threads() == 0, "sleeps instead of spinning");
     pawl_set_wait(PAWL_WAIT_PARK);
-    while ((uint32_t)atomic_load(&pawl_sleepers) == 0)
+    while (pawl_parked_threads() == 0)
         sched_yield();
     pawl_set_wait(PAWL_WAIT_SPIN);
     pawl_ticket_unlock(&ticket, &c);

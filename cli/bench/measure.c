@@ -52,7 +52,7 @@ static void run(point *p, unsigned round)
 
 static void show(const point *p, size_t done, size_t all, uint64_t since)
 {
-    double passed = (double)(nanoseconds(CLOCK_MONOTONIC) - since) / 1e9;
+    double passed = (double)(pawl_nanoseconds(CLOCK_MONOTONIC) - since) / 1e9;
     progress_show("%3zu %%, %.0f s left  %s%s%s, %u thread%s", 100 * done / all,
                   done > 0 ? passed / (double)done * (double)(all - done) : 0, p->lock, p->variant ? " " : "",
                   p->variant ? p->variant : "", p->request.threads, p->request.threads == 1 ? "" : "s");
@@ -109,7 +109,7 @@ void measure(study *s)
 {
     add_harness(s);
     size_t *order = allocate(s->point_count, sizeof *order), done = 0;
-    uint64_t since = nanoseconds(CLOCK_MONOTONIC);
+    uint64_t since = pawl_nanoseconds(CLOCK_MONOTONIC);
     for (unsigned round = 0; round < s->runs; round++) {
         shuffle(order, s->point_count, round);
         for (size_t i = 0; i < s->point_count; i++, done++) {

@@ -64,6 +64,25 @@ typedef _Atomic(uint64_t) pawl_word;
 #define PAWL_LIKELY(x)   __builtin_expect(!!(x), 1)
 #define PAWL_UNLIKELY(x) __builtin_expect(!!(x), 0)
 
+#if defined(__SANITIZE_THREAD__)
+#define PAWL_UNDER_TSAN 1
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define PAWL_UNDER_TSAN 1
+#endif
+#endif
+
+static inline uint64_t pawl_address(const volatile void *p)
+{
+    return (uint64_t)(uintptr_t)p;
+}
+
+/* The highest bits of a product with 2^64 divided by the golden ratio: of all that are set, all take part. */
+static inline unsigned pawl_hash(uint64_t key, unsigned bits)
+{
+    return (unsigned)(key * 0x9E3779B97F4A7C15u >> (64 - bits));
+}
+
 /* One CAS on a word, for the common case that the value found does not matter. */
 static inline bool pawl_cas_acquire(pawl_word *w, uint64_t from, uint64_t to)
 {

@@ -43,6 +43,7 @@ typedef struct pawl_thread {
     bool at_exit;                /* pawl_thread_leave() will run when the thread ends    */
     char identity[2];            /* Tidex: two addresses that no other thread has        */
     uint64_t random;             /* state of pawl_random()                               */
+    uint16_t spins;              /* whether it is any use: see src/park/pause.c          */
 } pawl_thread;
 
 #ifdef __cplusplus
@@ -60,11 +61,6 @@ void pawl_thread_leave(void);
 #ifdef __cplusplus
 }
 #endif
-
-static inline uint64_t pawl_address(const volatile void *p)
-{
-    return (uint64_t)(uintptr_t)p;
-}
 
 /* Marsaglia's 64-bit xorshift: enough to break up a schedule, and a handful of instructions. */
 static inline uint64_t pawl_random(void)

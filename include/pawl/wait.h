@@ -10,8 +10,8 @@
  *
  * Unless a name says otherwise, a wait is an acquire and a post is a release.
  *
- * A post costs one load of a line that nobody writes as long as nobody sleeps. What orders that load after
- * the store, a full fence, is paid for by the sleeper (src/park.c). After the store a post uses the word's
+ * A post costs one load of a line that nobody writes as long as nobody parks on a word of its kind. What orders that load after
+ * the store, a full fence, is paid for by the sleeper (src/park/word.c). After the store a post uses the word's
  * address alone: its memory may be gone.
  *
  * With PAWL_FREESTANDING, waits only spin, posts only store, and nothing of libpawl is used here.
@@ -30,13 +30,14 @@ typedef enum pawl_wait_state { PAWL_LOOKING, PAWL_ANNOUNCED, PAWL_READY } pawl_w
 
 typedef struct pawl_waiter {
     unsigned looks;
+    unsigned most;   /* looks before it parks; 0: not known yet             */
     uint32_t ticket; /* what the bucket's sequence was before the last look */
     pawl_wait_state state;
 } pawl_waiter;
 
 #define PAWL_WAITER                                                                                          \
     {                                                                                                        \
-        0, 0, PAWL_LOOKING                                                                                   \
+        0, 0, 0, PAWL_LOOKING                                                                                \
     }
 
 /* Which posts a sleeper wants to hear of: of one value (31 kinds), or of any. */
@@ -90,10 +91,17 @@ void pawl_wait_turn(pawl_waiter *me, pawl_word *w, uint64_t seen, uint32_t which
 /* Takes back what pawl_wait_turn() announced. */
 void pawl_wait_over(pawl_waiter *me, pawl_word *w);
 
-/* Wakes those that sleep on `w` and wait for `v` or for any change. */
-void pawl_wake_sleepers(const volatile void *w, uint64_t v);
+/* Unparks those that wait on `w` for `v` or for any change. */
+void pawl_unpark(const volatile void *w, uint64_t v);
 
-extern pawl_word pawl_sleepers; /* threads that sleep or are about to; not zero if only a fence can tell */
+/* How many threads are parked, or about to be, on words with these bits in their address; never zero if only a
+ * fence can tell. The name in the library has the size, so that programs do not link that have another one. */
+#ifndef PAWL_PARKED_BITS
+#define PAWL_PARKED_BITS 8
+#endif
+#define PAWL_PARKED_NAME(bits)  PAWL_PARKED_NAME_(bits)
+#define PAWL_PARKED_NAME_(bits) "pawl_parked_" #bits
+extern pawl_word pawl_parked[1 << PAWL_PARKED_BITS] __asm__(PAWL_PARKED_NAME(PAWL_PARKED_BITS));
 
 #ifdef __cplusplus
 }
@@ -113,12 +121,32 @@ static inline void pawl_wait_end(pawl_waiter *me, pawl_word *w)
         pawl_wait_over(me, w);
 }
 
+/* Bits 8 to 15: x86 has an instruction that extracts just these. */
+static inline unsigned pawl_parked_at(const volatile void *w)
+{
+    return (unsigned)(pawl_address(w) >> 8) % (1u << PAWL_PARKED_BITS);
+}
+
+/* P: the store to the word first; see pawl_park(). Compilers do not compare with an atomic in memory by themselves,
+ * and what that saves pays for the index. */
+static inline bool pawl_is_parked_on(const volatile void *w)
+{
+    pawl_word *parked = &pawl_parked[pawl_parked_at(w)];
+#if defined(__x86_64__) && defined(__GCC_ASM_FLAG_OUTPUTS__) && !defined(PAWL_UNDER_TSAN)
+    bool some;
+    __asm__ volatile("cmpq $0, %1" : "=@ccne"(some) : "m"(*parked) : "memory");
+    return some;
+#else
+    atomic_signal_fence(memory_order_seq_cst);
+    return atomic_load_explicit(parked, memory_order_relaxed) != 0;
+#endif
+}
+
 /* After the word at this address was made `v`. */
 static inline void pawl_wake(const volatile void *w, uint64_t v)
 {
-    atomic_signal_fence(memory_order_seq_cst); /* P: the store first; see pawl_wait_turn() */
-    if (PAWL_UNLIKELY(atomic_load_explicit(&pawl_sleepers, memory_order_relaxed) != 0))
-        pawl_wake_sleepers(w, v);
+    if (PAWL_UNLIKELY(pawl_is_parked_on(w)))
+        pawl_unpark(w, v);
 }
 
 #endif

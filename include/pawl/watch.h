@@ -14,12 +14,8 @@
 #if defined(PAWL_DEBUG) && PAWL_DEBUG + 0
 #define PAWL_WATCH_DEBUG 1
 #endif
-#if defined(__SANITIZE_THREAD__)
+#ifdef PAWL_UNDER_TSAN
 #define PAWL_WATCH_TSAN 1
-#elif defined(__has_feature)
-#if __has_feature(thread_sanitizer)
-#define PAWL_WATCH_TSAN 1
-#endif
 #endif
 #endif
 

@@ -1,5 +1,7 @@
 /* forks.c - a child of fork() goes on with what threads waited for that it does not have */
 #include "sleepers.h"
+#include "../../src/park/queue.h"
+#include "../../src/park/word.h"
 
 #include <pawl/cond.h>
 #include <pawl/ticket.h>
@@ -71,6 +73,55 @@ static void child_of_the_owner_may_unlock_and_lock(const lock_info *unused)
     team_join(team, THREADS);
 }
 
+/* ---- in a handler of the program, registered by its constructor: libpawl.a is linked after the program */
+
+static void (*at_child)(void);
+
+static void child_handler(void)
+{
+    if (at_child != NULL)
+        at_child();
+}
+
+__attribute__((constructor)) static void register_handler(void)
+{
+    pthread_atfork(NULL, NULL, child_handler);
+}
+
+static void use_mutex_in_handler(void)
+{
+    alarm(30);
+    use_mutex_alone();
+}
+
+static void nothing(void)
+{
+}
+
+static unsigned waiting_for(pawl_mutex *mutex)
+{
+    pawl_bucket *b = pawl_bucket_lock(mutex);
+    const pawl_sleeper *first = pawl_queue_first(b, mutex);
+    unsigned length = first != NULL ? first->length : 0;
+    pawl_bucket_unlock(b);
+    return length;
+}
+
+static void child_handler_of_the_program_may_lock(const lock_info *unused)
+{
+    (void)unused;
+    team_member team[THREADS];
+    pawl_mutex_lock(&m);
+    team_start(team, THREADS, lock_once, NULL);
+    while (waiting_for(&m) != THREADS)
+        sched_yield();
+    at_child = use_mutex_in_handler;
+    in_child(nothing);
+    at_child = NULL;
+    pawl_mutex_unlock(&m);
+    team_join(team, THREADS);
+}
+
 static void use_condition(void)
 {
     struct timespec soon = in_ns(CLOCK_MONOTONIC, 1000000);
@@ -117,8 +168,7 @@ static void lock_ticket(int me, void *arg)
 /* Or else its posts would look for them for ever. */
 static void count_nobody(void)
 {
-    uint64_t sleepers = atomic_load(&pawl_sleepers);
-    CHECK((uint32_t)sleepers == 0, "%u sleep", (unsigned)sleepers);
+    CHECK(pawl_parked_threads() == 0, "%u are parked", pawl_parked_threads());
 }
 
 static void child_counts_no_sleepers(const lock_info *unused)
@@ -128,7 +178,7 @@ static void child_counts_no_sleepers(const lock_info *unused)
     pawl_ticket_ctx c;
     pawl_ticket_lock(&ticket, &c);
     team_start(team, THREADS, lock_ticket, NULL);
-    while ((uint32_t)atomic_load(&pawl_sleepers) != THREADS)
+    while (pawl_parked_threads() != THREADS)
         sched_yield();
     in_child(count_nobody);
     pawl_ticket_unlock(&ticket, &c);
@@ -137,6 +187,7 @@ static void child_counts_no_sleepers(const lock_info *unused)
 
 static const promise promises[] = {
     ONE("mutex", child_of_the_owner_may_unlock_and_lock),
+    ONE("mutex", child_handler_of_the_program_may_lock),
     ONE("cond", child_has_no_waiters),
     ONE("wait", child_counts_no_sleepers),
 };

@@ -184,6 +184,37 @@ static void waiters_use_no_cpu(const lock_info *unused)
     CHECK(used < 9000000, "%lld ns of CPU in 0.3 s", (long long)used);
 }
 
+/* ---- cancellation */
+
+static atomic_bool asked_to_end, was_served;
+
+static void *lock_with_a_request_pending(void *unused)
+{
+    while (!atomic_load(&asked_to_end))
+        sched_yield();
+    k->lock(&m);
+    atomic_store(&was_served, true);
+    k->unlock(&m);
+    pthread_testcancel();
+    return unused;
+}
+
+/* A thread that is unwound in the queue leaves a dead sleeper there. */
+static void lock_is_no_cancellation_point(const lock_info *unused)
+{
+    (void)unused;
+    pthread_t waiter;
+    void *result;
+    k->lock(&m);
+    CHECK(pthread_create(&waiter, NULL, lock_with_a_request_pending, NULL) == 0, "no thread");
+    pthread_cancel(waiter);
+    atomic_store(&asked_to_end, true);
+    rest(20000000); /* it may wait by then; if not, this proves less */
+    k->unlock(&m);
+    CHECK(pthread_join(waiter, &result) == 0 && result == PTHREAD_CANCELED, "was not cancelled afterwards");
+    CHECK(atomic_load(&was_served), "was cancelled in lock");
+}
+
 /* ---- order of ownership */
 
 static void unlock_it(int me, void *arg)
@@ -217,10 +248,12 @@ static void another_thread_may_unlock(const lock_info *unused)
     X(mutex, signals_are_harmless)                                                                           \
     X(mutex, waiters_use_no_cpu)                                                                             \
     X(mutex, another_thread_may_unlock)                                                                      \
+    X(mutex, lock_is_no_cancellation_point)                                                                  \
     X(fairmutex, last_user_may_free)                                                                         \
     X(fairmutex, signals_are_harmless)                                                                       \
     X(fairmutex, waiters_use_no_cpu)                                                                         \
-    X(fairmutex, another_thread_may_unlock)
+    X(fairmutex, another_thread_may_unlock)                                                                  \
+    X(fairmutex, lock_is_no_cancellation_point)
 
 EACH(FOR)
 

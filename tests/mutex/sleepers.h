@@ -2,7 +2,6 @@
 #pragma once
 
 #include "../team.h"
-#include "../../src/sleep.h"
 
 #include <errno.h>
 #include <time.h>

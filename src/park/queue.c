@@ -1,15 +1,13 @@
-/* queue.c - queues of waiters, found by what they wait for */
-#include "fork.h"
-#include "nested.h"
+/* queue.c - the table of buckets, and queues of waiters in it */
+#include "futex.h"
 #include "queue.h"
-#include "sleep.h"
 
-#include <pawl/thread.h>
+#include "../fork.h"
+#include "../nested.h"
+
 #include <pawl/wait.h>
 
-#define BITS 10 /* log2 of the number of buckets */
-
-static pawl_bucket buckets[1 << BITS];
+static pawl_bucket buckets[1 << PAWL_BUCKET_BITS];
 
 /* ---- the lock of a bucket
  *
@@ -50,7 +48,7 @@ void pawl_bucket_unlock(pawl_bucket *b)
 
 pawl_bucket *pawl_bucket_of(const volatile void *key)
 {
-    return &buckets[pawl_address(key) * 0x9E3779B97F4A7C15u >> (64 - BITS)];
+    return &buckets[pawl_hash(pawl_address(key), PAWL_BUCKET_BITS)];
 }
 
 pawl_bucket *pawl_bucket_lock(const volatile void *key)
@@ -139,16 +137,19 @@ pawl_sleeper *pawl_queue_detach(pawl_bucket *b, const volatile void *key)
 
 void pawl_fork_queue(void)
 {
-    for (int i = 0; i < 1 << BITS; i++) {
+    for (int i = 0; i < 1 << PAWL_BUCKET_BITS; i++) {
         pawl_bucket *b = &buckets[i];
         if (atomic_load_explicit(&b->lock, memory_order_relaxed) != FREE) /* a write would copy the page */
             atomic_store_explicit(&b->lock, FREE, memory_order_relaxed);
+        if (atomic_load_explicit(&b->parked, memory_order_relaxed) != 0)
+            atomic_store_explicit(&b->parked, 0, memory_order_relaxed);
         if (b->queues != NULL)
             b->queues = NULL;
     }
 }
 
-__attribute__((constructor)) static void expect_forks(void)
+/* First of all: see fork.h. */
+__attribute__((constructor(101))) static void expect_forks(void)
 {
     pawl_fork_expect();
 }

@@ -1,0 +1,78 @@
+/* fence.c - the asymmetric fence */
+#include "events.h"
+#include "fence.h"
+#include "futex.h"
+#include "word.h"
+
+#include <errno.h>
+#include <linux/membarrier.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+enum { UNDECIDED, BY_MEMBARRIER, BY_LIGHT_SIDES };
+
+static _Atomic(uint32_t) how;
+
+/* Longer than a store takes to become visible to others. */
+#define GRACE_NS 1000000
+
+static bool membarrier(int command)
+{
+    int before = errno;
+    bool done = syscall(SYS_membarrier, command, 0, 0) == 0;
+    errno = before;
+    pawl_count(PAWL_MEMBARRIERS);
+    return done;
+}
+
+/* gcc: `-fsanitize=thread` does not know fences. The lab does, and TSan needs none of these. */
+#pragma GCC diagnostic ignored "-Wpragmas"
+#pragma GCC diagnostic ignored "-Wunknown-warning-option"
+#pragma GCC diagnostic ignored "-Wtsan"
+
+bool pawl_use_membarrier(bool use)
+{
+    bool have = use && membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED);
+    pawl_parked_fence(!have);
+    atomic_store_explicit(&how, have ? BY_MEMBARRIER : BY_LIGHT_SIDES, memory_order_release); /* E */
+    return have;
+}
+
+/* The kernel refuses, and light sides that do not know yet may be under way. Of these, one that runs has made its
+ * store visible before the grace period is over; one that has lost its CPU has passed a fence, and loads later. Only
+ * then may others rely on light sides that fence. */
+static void fence_late(void)
+{
+    pawl_parked_fence(true);
+    pawl_nap(GRACE_NS);
+    atomic_store_explicit(&how, BY_LIGHT_SIDES, memory_order_release); /* E */
+}
+
+static bool is_wanted(void)
+{
+    return getenv("PAWL_NO_MEMBARRIER") == NULL;
+}
+
+void pawl_fence_heavy(void)
+{
+    atomic_thread_fence(memory_order_seq_cst);                       /* D, if light sides fence */
+    uint32_t now = atomic_load_explicit(&how, memory_order_acquire); /* E: the grace period is over */
+    if (now == BY_LIGHT_SIDES)
+        return;
+    if (now == BY_MEMBARRIER && membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED)) /* D, if they do not */
+        return;
+    /* Before the constructor below, or in a child that forked. */
+    if (now == UNDECIDED && !is_wanted()) {
+        fence_late();
+        return;
+    }
+    if (membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED) && membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED))
+        return;
+    fence_late(); /* a sandbox was entered since the start, say */
+}
+
+__attribute__((constructor(101))) static void ask_kernel(void)
+{
+    pawl_use_membarrier(is_wanted());
+}

@@ -1,0 +1,60 @@
+/* futex.c - sleeping in the kernel */
+#include "events.h"
+#include "futex.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <linux/futex.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+int pawl_deadline_check(int clock, const struct timespec *deadline)
+{
+    if (clock != CLOCK_MONOTONIC && clock != CLOCK_REALTIME)
+        return EINVAL;
+    return deadline->tv_nsec < 0 || deadline->tv_nsec >= PAWL_SECOND ? EINVAL : 0;
+}
+
+int pawl_futex_wait_bits(_Atomic(uint32_t) *word, uint32_t value, int clock, const struct timespec *deadline,
+                         uint32_t bits)
+{
+    if (deadline != NULL && deadline->tv_sec < 0) /* which the kernel would call invalid */
+        return ETIMEDOUT;
+    int op = FUTEX_WAIT_BITSET | FUTEX_PRIVATE_FLAG | (clock == CLOCK_REALTIME ? FUTEX_CLOCK_REALTIME : 0);
+    int before = errno, error = 0;
+    if (syscall(SYS_futex, word, op, value, deadline, NULL, bits) != 0)
+        error = errno; /* EAGAIN: not the value any more; EINTR: a signal */
+    errno = before;
+    pawl_count(PAWL_FUTEX_WAITS);
+    if (error == EAGAIN)
+        pawl_count(PAWL_FUTEX_WAITS_VOID);
+    return error == ETIMEDOUT ? ETIMEDOUT : 0;
+}
+
+static void wake(_Atomic(uint32_t) *word, int most, uint32_t bits)
+{
+    int before = errno;
+    syscall(SYS_futex, word, FUTEX_WAKE_BITSET | FUTEX_PRIVATE_FLAG, most, NULL, NULL, bits);
+    errno = before;
+    pawl_count(PAWL_FUTEX_WAKES);
+}
+
+void pawl_futex_wake_bits(_Atomic(uint32_t) *word, uint32_t bits)
+{
+    wake(word, INT_MAX, bits);
+}
+
+void pawl_futex_wake(_Atomic(uint32_t) *word)
+{
+    wake(word, 1, PAWL_ALL_BITS);
+}
+
+/* Not nanosleep(), at which a thread can be cancelled. */
+void pawl_nap(long nanoseconds)
+{
+    int before = errno;
+    struct timespec left = {.tv_nsec = nanoseconds};
+    while (syscall(SYS_nanosleep, &left, &left) != 0 && errno == EINTR)
+        ;
+    errno = before;
+}
