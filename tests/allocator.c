@@ -73,7 +73,7 @@ static void *allocate(void *unused)
 
 int main(void)
 {
-    alarm(60); /* a recursion or a deadlock is a failure, not a stuck test */
+    alarm(300); /* a recursion or a deadlock is a failure, not a stuck test */
     pthread_key_t key;
     for (int i = 0; i < EARLY_KEYS; i++)
         pthread_key_create(&key, NULL);

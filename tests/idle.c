@@ -2,9 +2,8 @@
 #include "team.h"
 
 #include <stdlib.h>
-#include <time.h>
 
-enum { WAITERS = 15, WINDOW_MS = 100, WINDOWS = 20, PERCENT = 3 };
+enum { WAITERS = 15, PERCENT = 3 };
 
 typedef struct queue {
     const lock_info *lock;
@@ -24,23 +23,6 @@ static void enter(int me, void *arg)
     q->lock->unlock(q->l, &c);
 }
 
-static double seconds(clockid_t clock)
-{
-    struct timespec now;
-    clock_gettime(clock, &now);
-    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
-}
-
-/* Percent of one CPU that the whole process uses while this thread sleeps. */
-static double use_of_a_window(void)
-{
-    double wall = seconds(CLOCK_MONOTONIC), cpu = seconds(CLOCK_PROCESS_CPUTIME_ID);
-    nanosleep(&(struct timespec){.tv_nsec = WINDOW_MS * 1000000L}, NULL);
-    return 100 * (seconds(CLOCK_PROCESS_CPUTIME_ID) - cpu) / (seconds(CLOCK_MONOTONIC) - wall);
-}
-
-/* On a busy machine it takes them some windows to get as far as sleeping; those that never do use all of every
- * window. */
 static void waiters_sleep_while_the_owner_does(const lock_info *lock)
 {
     queue q = {.lock = lock, .l = calloc(1, lock->size)};
@@ -50,9 +32,7 @@ static void waiters_sleep_while_the_owner_does(const lock_info *lock)
     lock->lock(q.l, &c);
     team_start(team, WAITERS, enter, &q);
     await(&q.arrived, WAITERS);
-    double use = 100;
-    for (int i = 0; i < WINDOWS && use >= PERCENT; i++)
-        use = use_of_a_window();
+    double use = team_cpu_use(PERCENT);
     CHECK(use < PERCENT, "%d waiters use %.1f %% of a CPU", WAITERS, use);
     lock->unlock(q.l, &c);
     team_join(team, WAITERS);

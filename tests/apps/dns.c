@@ -22,7 +22,7 @@ enum {
     HEADER = 12,
     MAX_THREADS = 64,
     BATCHES_OF_A_PORT = 16,
-    PATIENCE = 100 /* times 100 ms */
+    PATIENCE = 3000 /* times 100 ms */
 };
 
 typedef struct client {
@@ -72,6 +72,7 @@ typedef struct batch {
     uint32_t numbers[BATCH];
     bool answered[BATCH];
     int size, open;
+    uint16_t first_id; /* others than in the last batches, of which answers may still come */
 } batch;
 
 static void ask(int s, const batch *b)
@@ -84,7 +85,8 @@ static void ask(int s, const batch *b)
     for (int i = 0; i < b->size; i++) {
         if (b->answered[i])
             continue;
-        parts[count] = (struct iovec){text[count], write_query(text[count], (uint16_t)i, b->numbers[i])};
+        parts[count] =
+            (struct iovec){text[count], write_query(text[count], (uint16_t)(b->first_id + i), b->numbers[i])};
         messages[count].msg_hdr.msg_iov = &parts[count];
         messages[count].msg_hdr.msg_iovlen = 1;
         count++;
@@ -106,7 +108,7 @@ static bool hear(int s, batch *b, client *c)
     }
     int count = recvmmsg(s, messages, BATCH, MSG_WAITFORONE, NULL);
     for (int i = 0; i < count; i++) {
-        int id = text[i][0] << 8 | text[i][1];
+        int id = (uint16_t)((text[i][0] << 8 | text[i][1]) - b->first_id);
         if (messages[i].msg_len < HEADER || id >= b->size || b->answered[id])
             continue;
         b->answered[id] = true;
@@ -120,13 +122,15 @@ static void *work(void *argument)
 {
     client *c = argument;
     int s = connect_to(c->port), patience = PATIENCE;
+    uint16_t first_id = 0;
     for (int left = c->queries, batches = 0; left > 0; left -= BATCH, batches++) {
         if (batches == BATCHES_OF_A_PORT) {
             close(s);
             s = connect_to(c->port);
             batches = 0;
         }
-        batch b = {.size = left < BATCH ? left : BATCH};
+        batch b = {.size = left < BATCH ? left : BATCH, .first_id = first_id};
+        first_id += BATCH;
         b.open = b.size;
         for (int i = 0; i < b.size; i++)
             b.numbers[i] = (uint32_t)(timing_random(&c->random) % c->names);

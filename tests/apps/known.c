@@ -137,13 +137,23 @@ static void wait_long(int n)
     pthread_join(other, NULL);
 }
 
-/* n mutexes, of which each is waited for longer than the one before it. */
+/* n mutexes, of which each is waited for longer than the one before it, however slow the machine is. */
 pthread_mutex_t several[20];
+static long longest_us; /* that the last wait may have been */
+
+static long microseconds(clockid_t clock)
+{
+    struct timespec now;
+    clock_gettime(clock, &now);
+    return (long)now.tv_sec * 1000000 + now.tv_nsec / 1000;
+}
 
 static void *wait_for_one(void *mutex)
 {
+    long began = microseconds(CLOCK_MONOTONIC);
     __atomic_store_n(&waiting_thread, (pid_t)syscall(SYS_gettid), __ATOMIC_RELEASE);
     use(mutex, 1);
+    longest_us = microseconds(CLOCK_MONOTONIC) - began;
     return NULL;
 }
 
@@ -157,28 +167,29 @@ static void wait_for_several(int n)
         pthread_create(&other, NULL, wait_for_one, &several[i]);
         while ((thread = __atomic_load_n(&waiting_thread, __ATOMIC_ACQUIRE)) == 0 || !asleep(thread))
             usleep(1000);
-        usleep((useconds_t)i * 5000);
+        usleep((useconds_t)longest_us + 1000);
         pthread_mutex_unlock(&several[i]);
         pthread_join(other, NULL);
     }
 }
 
-/* Says on standard output how many of n milliseconds of waiting for a mutex were spent on a CPU. */
-static void *wait_and_measure(void *argument)
-{
-    struct timespec spent;
-    use(&slow, 1);
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &spent);
-    printf("%ld\n", (long)spent.tv_sec * 1000 + spent.tv_nsec / 1000000);
-    return argument;
-}
-
-static void measure_waiting(int n)
+/* Says how a thread waits for a mutex: until it has used n ms of a CPU, or used none of it for n ms in sleep. */
+static void watch_waiting(int n)
 {
     pthread_t other;
+    clockid_t of_other;
+    long quiet = 0, used = 0;
     pthread_mutex_lock(&slow);
-    pthread_create(&other, NULL, wait_and_measure, NULL);
-    usleep((useconds_t)n * 1000);
+    pthread_create(&other, NULL, wait_for_one, &slow);
+    pthread_getcpuclockid(other, &of_other);
+    while (used < n * 1000L && quiet < n) {
+        usleep(1000);
+        long before = used;
+        pid_t thread = __atomic_load_n(&waiting_thread, __ATOMIC_ACQUIRE);
+        used = microseconds(of_other);
+        quiet = used == before && thread != 0 && asleep(thread) ? quiet + 1 : 0;
+    }
+    puts(quiet >= n ? "asleep" : "on a CPU");
     pthread_mutex_unlock(&slow);
     pthread_join(other, NULL);
 }
@@ -247,7 +258,7 @@ static const struct {
              {"many", many},
              {"wait-long", wait_long},
              {"wait-for-several", wait_for_several},
-             {"measure-waiting", measure_waiting},
+             {"watch-waiting", watch_waiting},
              {"fork", fork_one},
              {"fork-idle", fork_idle},
              {"quick_exit", leave_quickly},

@@ -34,7 +34,7 @@ def one_run(options, fixtures, function, lock):
     """("ok", result), ("failed", why) or ("missing", what)"""
     began = time.monotonic()
     try:
-        with Stage(options.build, fixtures, lock, options.scale, timeout=60 + 60 * options.scale) as s:
+        with Stage(options.build, fixtures, lock, options.scale, timeout=300 + 60 * options.scale) as s:
             outcome = "ok", function(s)
     except Missing as e:
         outcome = "missing", str(e)

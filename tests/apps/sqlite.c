@@ -38,7 +38,7 @@ static sqlite3 *open_database(const char *path)
 {
     sqlite3 *db;
     check(sqlite3_open(path, &db), NULL, path);
-    sqlite3_busy_timeout(db, 60000);
+    sqlite3_busy_timeout(db, 600000);
     run(db, "PRAGMA journal_mode=WAL; PRAGMA synchronous=OFF;"
             "CREATE TABLE IF NOT EXISTS t (thread INTEGER, n INTEGER, text TEXT);"
             "CREATE INDEX IF NOT EXISTS i ON t (thread, n);");

@@ -54,7 +54,7 @@ class Fixtures:
 
     def _git(self, *arguments):
         subprocess.run([found("git"), "-c", "user.name=test", "-c", "user.email=test@localhost", "-c", "gc.auto=0",
-                        *arguments], cwd=self.repository, check=True, capture_output=True, timeout=60)
+                        *arguments], cwd=self.repository, check=True, capture_output=True, timeout=600)
 
     def _make_repository(self, lines):
         self.repository.mkdir()

@@ -109,11 +109,11 @@ static void look(bench_worker *w)
 {
     CHECK(sched_getaffinity(0, sizeof found[0].allowed, &found[w->index].allowed) == 0,
           "sched_getaffinity: %s", strerror(errno));
-    while (bench_phase_now(w->shared) != BENCH_STOP) {
+    do { /* once at least: it may first run when the measurement is over */
         found[w->index].cpu = sched_getcpu();
         CHECK(CPU_ISSET(found[w->index].cpu, &found[w->index].allowed), "thread %u runs on CPU %d", w->index,
               found[w->index].cpu);
-    }
+    } while (bench_phase_now(w->shared) != BENCH_STOP);
 }
 
 static bench_duty look_of(const bench_request *q, unsigned index)

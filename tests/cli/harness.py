@@ -35,7 +35,7 @@ def check(condition, message):
 
 
 def run(*command, **options):
-    options = {"capture_output": True, "text": True, "timeout": 120} | options
+    options = {"capture_output": True, "text": True, "timeout": 600} | options
     return subprocess.run([str(c) for c in command], **options)
 
 
@@ -105,8 +105,8 @@ def running(pid):
         return False
 
 
-def eventually(condition, message, seconds=20):
-    """Soon, on an idle machine."""
+def eventually(condition, message, seconds=300):
+    """Soon on an idle machine; there is no hurry on another."""
     end = time.monotonic() + seconds
     while not condition():
         check(time.monotonic() < end, message)

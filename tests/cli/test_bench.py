@@ -50,6 +50,11 @@ def points(b):
     return [(p["lock"], p["threads"], p["variant"]) for p in b["points"]]
 
 
+def something_was_done(*arguments, **options):
+    """On a busy machine a moment may pass without that."""
+    return any(p["median"] > 0 for p in results(*arguments, **options)["points"])
+
+
 def all_locks():
     return [p["lock"] for p in results("mutexbench", *BRIEF, "--threads", "1")["points"]]
 
@@ -75,9 +80,12 @@ def mutexbench_measures_every_lock_alone_and_in_pairs():
             check(r["value"] == 0 or abs(r["jain"] - (1 + f) ** 2 / (2 + 2 * f * f)) < 1e-9, f"{p['lock']}: Jain's index of {f} to 1 is not {r['jain']}")
         check(r["worst_wait_ns"] <= r["starvation_ns"] * 1.5 + 1e6, f"{p['lock']}: a wait longer than any starvation")
         check(p["family"] == ("pawl" if p["lock"] in registered() + ["pawl_mutex", "pawl_mutex_call", "pawl_fairmutex"] else "peer"), p["lock"])
-    # A thread that spins may get nothing done in a moment on a busy machine, but not all of them.
-    idle = [p["lock"] for p in b["points"] if p["median"] == 0]
-    check(len(idle) < len(names) / 2, f"no acquisition: {idle}")
+    idle, duration = {p["lock"] for p in b["points"] if p["median"] == 0}, 5
+    while idle:  # on a busy machine threads may get nothing done in a moment
+        duration *= 2
+        check(duration < 10000, f"no acquisition: {idle}")
+        b = results("mutexbench", *BRIEF, "--threads", "1,2", "--duration", f"{duration}ms", "--lock", ",".join(idle))
+        idle = {p["lock"] for p in b["points"] if p["median"] == 0}
     check(b["harness_ns"] > 0, "harness_ns")
 
 
@@ -188,7 +196,7 @@ def threads_run_where_the_policy_says():
     for pin, where in [("free", lambda sets: all(s == usable for s in sets)), ("compact", each), ("scatter", each),
                        ("node=0", lambda sets: all(s == first for s in sets))]:
         threads = len(usable) + 1
-        p = subprocess.Popen([harness.build / "pawl", "bench", "mutexbench", "--lock", "tts", "--threads", str(threads), "--pin", pin, "-d", "200ms", "-r", "40"],
+        p = subprocess.Popen([harness.build / "pawl", "bench", "mutexbench", "--lock", "tts", "--threads", str(threads), "--pin", pin, "-d", "200ms", "-r", "1000"],
                              stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         try:
             eventually(lambda: are_placed(p.pid, threads, where), f"{pin}: threads are elsewhere")
@@ -232,7 +240,7 @@ def shown_on_a_terminal(columns, *arguments):
     except OSError:  # its last writer is gone
         pass
     os.close(ours)
-    check(p.wait(10) == 0, f"exit {p.returncode}")
+    check(p.wait(300) == 0, f"exit {p.returncode}")
     return text.decode().split("\r\033[K")[1:]
 
 
@@ -256,16 +264,21 @@ def progress_stays_within_a_narrow_terminal():
 
 @test
 def warm_up_takes_its_time_and_is_not_measured():
-    start = time.monotonic()
-    b = results("mutexbench", "--duration", "20ms", "--warm-up", "400ms", "--runs", "1", "--lock", "tts", "--threads", "1")
-    check(time.monotonic() - start > 0.8, "it was left out")
-    check(b["parameters"]["warm_up_s"] == 0.4 and 0 < b["points"][0]["runs"][0]["cpu_s"] < 0.3, "it was measured")
+    def measured():
+        start = time.monotonic()
+        b = results("mutexbench", "--duration", "20ms", "--warm-up", "400ms", "--runs", "1", "--lock", "tts", "--threads", "1")
+        check(time.monotonic() - start > 0.8, "it was left out")
+        check(b["parameters"]["warm_up_s"] == 0.4, str(b["parameters"]))
+        return b["points"][0]["runs"][0]["cpu_s"]
+    eventually(lambda: 0 < measured() < 0.3, "it was measured")
 
 
 @test
 def threads_that_sleep_are_seen_to_switch():
-    r = bench("--lock", "glibc", "--threads", 4 * len(os.sched_getaffinity(0)), "--duration", "100ms", "--ncs", "500")["points"][0]["runs"][0]
-    check(r["voluntary_switches"] > 0 and r["cpu_s"] > 0, str(r))
+    def switched():
+        r = bench("--lock", "glibc", "--threads", 4 * len(os.sched_getaffinity(0)), "--duration", "100ms", "--ncs", "500")["points"][0]["runs"][0]
+        return r["voluntary_switches"] > 0 and r["cpu_s"] > 0
+    eventually(switched, "nobody slept")
 
 
 @test
@@ -307,7 +320,7 @@ def the_default_is_a_sweep_of_threads_up_to_four_for_each_cpu():
 
 @test
 def tables_compare_with_glibc():
-    rows = [r.split() for r in output(*QUICK, "--lock", "tts,pthread", "--threads", "1,2").splitlines()]
+    rows = [r.split() for r in output(*QUICK, "--duration", "200ms", "--lock", "tts,pthread", "--threads", "1,2").splitlines()]
     head = next(i for i, r in enumerate(rows) if r[:2] == ["threads", "lock"])
     rows = rows[head + 1:head + 5]
     check([r[:2] for r in rows] == [["1", "tts"], ["1", "glibc"], ["2", "tts"], ["2", "glibc"]], str(rows))
@@ -402,7 +415,7 @@ def mutexbench_runs_hundreds_of_threads():
 
 def caught(lock, *command):
     """Tries until two threads were inside, as on a busy machine they may never run at once."""
-    for _ in range(20):
+    for _ in range(300):
         p = run(*command)
         if p.returncode != 0:
             break
@@ -438,14 +451,15 @@ def multiwait_measures_every_lock():
     b = results("multiwait", "-d", "50ms", "-r", "1", "--lock", "hemlock,mcs,clh,ck_clh" if "ck_clh" in all_locks() else "hemlock,mcs,clh", "--threads", "1,3")
     for p in b["points"]:
         check(p["runs"][0]["fairness"] is None, f"{p['lock']}: a share")
-    check(any(p["median"] > 0 for p in b["points"]), "no round")
+    eventually(lambda: something_was_done("multiwait", "-d", "50ms", "-r", "1", "--lock", "mcs", "--threads", "3"), "no round")
 
 
 @test
 def ring_waits_in_four_ways():
     b = results("ring", *BRIEF, "--threads", "1,2")
     check(points(b) == [("ring", t, v) for t in [1, 2] for v in ["load", "cas", "swap", "faa"]], "points")
-    check(any(p["median"] > 0 for p in b["points"]) and b["harness_ns"] is None, "no hand-over")
+    check(b["harness_ns"] is None, "a loop without a lock")
+    eventually(lambda: something_was_done("ring", *BRIEF, "--threads", "2"), "no hand-over")
     check(points(results("ring", *BRIEF, "--threads", "2", "--by", "swap,load")) == [("ring", 2, "load"), ("ring", 2, "swap")], "--by")
 
 
@@ -457,7 +471,7 @@ def pingpong_measures_pairs_of_cpus():
         return
     b = results("pingpong", *BRIEF)
     check(len(b["points"]) == min(cpus - 1, 64) and b["unit"] == "ns" and not b["higher_is_better"], "points")
-    check(b["points"][0]["median"] > 0, "no time at all")
+    eventually(lambda: something_was_done("pingpong", *BRIEF), "no time at all")
 
 
 def interposable():
@@ -484,7 +498,8 @@ def leveldb_runs_with_every_interposer_and_without_and_cleans_up():
     with folder() as f:
         b = results("leveldb", *BRIEF, "--threads", "2", "--entries", "1000", env=environment(TMPDIR=f))
         check(points(b) == [(n, 2, None) for n in interposable()], "points")
-        check(any(p["median"] > 0 for p in b["points"]) and b["parameters"]["entries"] == 1000, "no reads")
+        check(b["parameters"]["entries"] == 1000, "entries")
+        eventually(lambda: something_was_done("leveldb", *BRIEF, "--threads", "2", "--entries", "1000", "--lock", "glibc", env=environment(TMPDIR=f)), "no reads")
         check(os.listdir(f) == [], f"left behind: {os.listdir(f)}")
 
 
@@ -499,7 +514,7 @@ def an_interrupted_leveldb_leaves_nothing_behind():
                                  start_new_session=True, preexec_fn=lambda sign=sign: (sign != signal.SIGKILL and signal.signal(sign, signal.SIG_DFL), resource.setrlimit(resource.RLIMIT_CORE, (0, 0))))
             eventually(lambda: any(files for _, _, files in os.walk(f)), "no database")
             send(p.pid, sign)
-            check(p.wait(10) == -sign, f"exit {p.returncode}")
+            check(p.wait(300) == -sign, f"exit {p.returncode}")
             eventually(lambda: os.listdir(f) == [], f"left behind: {os.listdir(f)}")
 
 
@@ -563,7 +578,7 @@ def other_libraries_are_not_needed():
 @test
 def demo_shows_every_lock_and_writes_a_report():
     with folder() as f:
-        text = output("demo", "--report", f"{f}/demo", timeout=120)
+        text = output("demo", "--report", f"{f}/demo")
         rows = [r.split() for r in text.split("\n\n")[1].splitlines()]
         cpus = json.load(open(f"{f}/demo.json"))["machine"]["cpus"]
         crowd = 4 * cpus

@@ -128,11 +128,11 @@ def unwritable_outputs_are_refused_before_the_measurement():
         os.mkdir(f"{f}/directory")
         for path in [f"{f}/none/x", f"{f}/directory", "", "/dev/null/x", f"{f}/{'x' * 300}"]:
             for command in [["list", "--json"], [*BENCH, "--duration", "3600s"], ["demo"]]:
-                refused([*command, "-o", path], f"--output '{path}'", timeout=10)
-        refused(["demo", "--report", f"{f}/none/x"], f"--report '{f}/none/x.json'", timeout=10)
+                refused([*command, "-o", path], f"--output '{path}'")
+        refused(["demo", "--report", f"{f}/none/x"], f"--report '{f}/none/x.json'")
         for suffix in [".json", "-pingpong.json", ".html"]:
             os.mkdir(f"{f}/directory{suffix}")
-            refused(["demo", "--report", f"{f}/directory"], f"--report '{f}/directory{suffix}'", timeout=10)
+            refused(["demo", "--report", f"{f}/directory"], f"--report '{f}/directory{suffix}'")
             os.rmdir(f"{f}/directory{suffix}")
         check(os.listdir(f) == ["directory"], f"left behind: {os.listdir(f)}")
 

@@ -64,7 +64,7 @@ def an_interrupted_measurement_leaves_nothing_behind():
         eventually(lambda: children(p.pid), "nobody measures")
         measuring = children(p.pid)
         p.send_signal(signal.SIGINT)
-        check(p.wait(10) == -signal.SIGINT, f"exit {p.returncode}")
+        check(p.wait(300) == -signal.SIGINT, f"exit {p.returncode}")
         check(os.listdir(f) == [], f"left behind: {os.listdir(f)}")
         eventually(lambda: not any(running(m) for m in measuring), "it measures on")
 
@@ -87,7 +87,7 @@ def a_reader_that_leaves_ends_the_command_quietly():
         p.stdout.close()
         error = p.stderr.read()
         p.stderr.close()
-        check(p.wait(10) in [0, -signal.SIGPIPE] and error == b"", f"exit {p.returncode}: {error}")
+        check(p.wait(300) in [0, -signal.SIGPIPE] and error == b"", f"exit {p.returncode}: {error}")
 
 
 @test

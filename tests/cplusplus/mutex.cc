@@ -54,7 +54,7 @@ void timed_promises(const char *name)
     };
     const auto at_once = [&](auto attempt) {
         const auto took = time_of(false, attempt);
-        return took > 0ns && took < 2s;
+        return took > 0ns && took < 30s;
     };
     promise(name, "for_waits_as_long_as_told", at_least(20ms, [&] { return l.try_lock_for(20ms); }));
     promise(name, "for_takes_fractions",

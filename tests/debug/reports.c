@@ -28,7 +28,7 @@ static outcome run(const char *name, const char *lock, const char *mode)
     pid_t child = fork();
     CHECK(child >= 0, "fork");
     if (child == 0) {
-        alarm(20);
+        alarm(300);
         dup2(says[1], STDERR_FILENO);
         close(says[0]);
         close(says[1]);

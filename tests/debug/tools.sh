@@ -18,7 +18,7 @@ export PAWL_DEBUG=0 TSAN_OPTIONS=exitcode=9
 verdict() {
     name=$1 wanted=$2 text=$3
     shift 3
-    timeout 100 "$@" >"$work/out" 2>&1
+    timeout 600 "$@" >"$work/out" 2>&1
     status=$?
     if [ $status = "$wanted" ] && { [ -z "$text" ] || grep -q -e "$text" "$work/out"; }; then
         passed=$((passed + 1))

@@ -21,7 +21,7 @@ static void in_child(void (*body)(void))
     pid_t child = fork();
     CHECK(child >= 0, "cannot fork");
     if (child == 0) {
-        alarm(20);
+        alarm(120);
         body();
         _exit(0);
     }
@@ -66,7 +66,7 @@ static void child_of_the_owner_may_unlock_and_lock(const lock_info *unused)
     team_member team[THREADS];
     pawl_mutex_lock(&m);
     team_start(team, THREADS, lock_once, NULL);
-    rest(50000000);
+    team_await_asleep(team, THREADS);
     in_child(use_mutex);
     in_child(use_mutex_alone);
     pawl_mutex_unlock(&m);
@@ -146,7 +146,9 @@ static void child_has_no_waiters(const lock_info *unused)
     (void)unused;
     team_member team[THREADS];
     team_start(team, THREADS, wait_to_go, NULL);
-    rest(50000000);
+    while (atomic_load(&condition.waiters) < THREADS)
+        sched_yield();
+    team_await_asleep(team, THREADS); /* or else the child may inherit the mutex locked */
     in_child(use_condition);
     pawl_mutex_lock(&m);
     go = true;

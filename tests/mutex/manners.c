@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <sys/time.h>
 
-enum { THREADS = 3, HOLDS = 4, BATCH = 64, POISON = 0xDB };
+enum { THREADS = 3, HOLDS = 4, BATCH = 64, POISON = 0xDB, PERCENT = 3 };
 
 /* Both kinds through one table. */
 typedef struct kind {
@@ -150,11 +150,13 @@ static void signals_are_harmless(const lock_info *unused)
     team_run(6, count_up, &each);
     CHECK(counter == 6 * each, "increments were lost");
     k->lock(&m);
-    struct timespec deadline = in_ns(CLOCK_MONOTONIC, 100000000);
-    int64_t begin = clock_ns(CLOCK_MONOTONIC);
-    CHECK(k->until(&m, CLOCK_MONOTONIC, &deadline) == ETIMEDOUT, "locked twice");
-    CHECK(clock_ns(CLOCK_MONOTONIC) - begin >= 99000000, "a signal shortened the wait");
-    CHECK(alarms > 10, "no signals arrived");
+    int before = alarms;
+    do { /* on a busy machine many alarms are one signal */
+        struct timespec deadline = in_ns(CLOCK_MONOTONIC, 100000000);
+        int64_t begin = clock_ns(CLOCK_MONOTONIC);
+        CHECK(k->until(&m, CLOCK_MONOTONIC, &deadline) == ETIMEDOUT, "locked twice");
+        CHECK(clock_ns(CLOCK_MONOTONIC) - begin >= 99000000, "a signal shortened the wait");
+    } while (alarms <= before + 10);
 }
 
 static void lock_once(int me, void *arg)
@@ -174,14 +176,12 @@ static void waiters_use_no_cpu(const lock_info *unused)
     team_member team[8];
     k->lock(&m);
     team_start(team, 8, lock_once, NULL);
-    rest(50000000);
-    int64_t before = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
-    rest(300000000);
-    int64_t used = clock_ns(CLOCK_PROCESS_CPUTIME_ID) - before;
+    team_await_asleep(team, 8);
+    double use = team_cpu_use(PERCENT);
     k->unlock(&m);
     team_join(team, 8);
     CHECK(counter == 8, "not everybody was served");
-    CHECK(used < 9000000, "%lld ns of CPU in 0.3 s", (long long)used);
+    CHECK(use < PERCENT, "8 waiters use %.1f %% of a CPU", use);
 }
 
 /* ---- cancellation */

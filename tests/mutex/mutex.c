@@ -126,15 +126,9 @@ static void trylock_only_tries(const lock_info *unused)
     pawl_mutex_unlock(&mutex);
 }
 
-static void expect_timeout(int clock, int64_t ns)
+static int lock_until(int clock, const struct timespec *deadline)
 {
-    struct timespec deadline = in_ns(clock, ns);
-    int64_t start = clock_ns(CLOCK_MONOTONIC);
-    int result = pawl_mutex_clocklock(&mutex, clock, &deadline);
-    int64_t took = clock_ns(CLOCK_MONOTONIC) - start;
-    CHECK(result == ETIMEDOUT, "result %d", result);
-    CHECK(took >= ns - 1000000 && took < ns + LATE_NS, "%lld ns instead of %lld", (long long)took,
-          (long long)ns);
+    return pawl_mutex_clocklock(&mutex, clock, deadline);
 }
 
 static void deadlines_are_kept(const lock_info *unused)
@@ -144,9 +138,9 @@ static void deadlines_are_kept(const lock_info *unused)
     struct timespec later = in_ns(CLOCK_REALTIME, INT64_C(60000000000));
     pawl_mutex_lock(&mutex);
     for (int i = 0; i < 5; i++) {
-        expect_timeout(CLOCK_MONOTONIC, 20000000);
-        expect_timeout(CLOCK_REALTIME, 20000000);
-        expect_timeout(CLOCK_MONOTONIC, -20000000);
+        expect_timeout(lock_until, CLOCK_MONOTONIC, 20000000);
+        expect_timeout(lock_until, CLOCK_REALTIME, 20000000);
+        expect_timeout(lock_until, CLOCK_MONOTONIC, -20000000);
     }
     CHECK(pawl_mutex_timedlock(&mutex, &long_ago) == ETIMEDOUT, "before 1970 is not in the past");
     CHECK(pawl_mutex_timedlock(&mutex, &never) == EINVAL, "1000000000 ns are a second");

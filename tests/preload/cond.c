@@ -377,7 +377,7 @@ static void *take(void *argument)
     for (;;) {
         OK(pthread_mutex_lock(&b->mutex));
         while (b->count == 0 && b->taken < ITEMS) {
-            struct timespec later = in_ms(CLOCK_REALTIME, 20000);
+            struct timespec later = in_ms(CLOCK_REALTIME, 200000);
             OK(b->taken % 2 ? pthread_cond_wait(&b->not_empty, &b->mutex)
                             : pthread_cond_timedwait(&b->not_empty, &b->mutex, &later));
         }

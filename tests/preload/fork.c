@@ -435,7 +435,7 @@ static void a_child_of_the_bare_system_call_unlocks(void)
 
 /* ---- in a signal handler */
 
-static int forked;
+static volatile int forked;
 
 static void fork_in_handler(int unused)
 {
@@ -448,7 +448,9 @@ static void *hold_and_interrupt(void *argument)
     scene *s = argument;
     OK(pthread_mutex_lock(&s->mutex));
     s->tid = own_tid();
-    pause_ms(10);
+    while (!((volatile scene *)s)->waiting)
+        pause_ms(1);
+    await_asleep(getpid());
     OK(kill(getpid(), SIGUSR1)); /* for the thread that does not block it */
     while (!s->stop)
         pause_ms(1);
@@ -489,7 +491,9 @@ static void a_child_of_a_handler_goes_on_waiting(void)
         OK(pthread_sigmask(SIG_SETMASK, &before, NULL));
         while (s.tid == 0)
             pause_ms(1);
-        wait_until_late(&s.mutex, i % 2 != 0);
+        s.waiting = 1;
+        while (forked < 0) /* it may be late before the other thread runs */
+            wait_until_late(&s.mutex, i % 2 != 0);
         if (forked == 0) {
             wait_until_late(&s.mutex, true);
             _exit(0);

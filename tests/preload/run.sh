@@ -26,7 +26,7 @@ printf '%s\n' "$@" | xargs -P "${PAWL_TEST_JOBS:-5}" -I{} sh -c '
     status=0
     "$@" >"$out/$name" 2>&1 || status=1
     [ "$name" = glibc ] || export LD_PRELOAD="$build/preload/libpawl-$name.so"
-    timeout 60 "$build/tests/preload/locking_malloc" >>"$out/$name" 2>&1 || {
+    timeout 300 "$build/tests/preload/locking_malloc" >>"$out/$name" 2>&1 || {
         status=1
         echo "FAIL locking_malloc: exit status $?" >>"$out/$name"
     }

@@ -47,7 +47,7 @@ class Browser:
         data = json.dumps(body).encode() if body is not None else None
         request = urllib.request.Request(self.base + path, data, {"Content-Type": "application/json"}, method=method)
         try:
-            with urllib.request.build_opener(urllib.request.ProxyHandler({})).open(request, timeout=60) as answer:
+            with urllib.request.build_opener(urllib.request.ProxyHandler({})).open(request, timeout=300) as answer:
                 return json.load(answer)["value"]
         except urllib.error.HTTPError as e:
             raise RuntimeError(json.load(e)["value"]["message"].splitlines()[0]) from None
@@ -61,7 +61,7 @@ class Browser:
 
     def wait_for(self, script, *arguments):
         """Until it returns true: a page learns of what happened to it a little later, and a busy machine is slow."""
-        end = time.monotonic() + 20
+        end = time.monotonic() + 300
         while not self.run(script, *arguments):
             if time.monotonic() > end:
                 raise AssertionError(f"waited in vain: {script}")
@@ -90,5 +90,5 @@ class Browser:
         if "/session/" in self.base:
             self._ask("DELETE", "")  # waits for the browser, which still writes into its home
         os.killpg(self.driver.pid, signal.SIGTERM)
-        self.driver.wait(10)
+        self.driver.wait(300)
         shutil.rmtree(self.home, ignore_errors=True)

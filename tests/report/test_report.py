@@ -294,7 +294,7 @@ def an_interrupted_report_leaves_nothing_behind():
                                  env=env, preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
             eventually(lambda: os.path.exists(f"{f}/bin/pid") and open(f"{f}/bin/pid").read().endswith("\n"), "gnuplot was not started")
             p.send_signal(sign)
-            check(p.wait(10) == -sign, f"exit {p.returncode}")
+            check(p.wait(300) == -sign, f"exit {p.returncode}")
             gnuplot = int(open(f"{f}/bin/pid").read())
             eventually(lambda: not running(gnuplot), "gnuplot goes on")
             eventually(lambda: sorted(os.listdir(f)) == ["bin", "good.json"], f"left behind: {os.listdir(f)}")
