@@ -117,7 +117,8 @@ static void execute(const struct lab_limits *l)
 
 /* ---- the result ----------------------------------------------------------------------------------------------- */
 
-static size_t append(char *text, size_t size, size_t at, const char *format, const char *a, const char *b, int id)
+static size_t append(char *text, size_t size, size_t at, const char *format, const char *a, const char *b,
+                     int id)
 {
     if (at >= size)
         return at;
@@ -132,9 +133,11 @@ static size_t describe_sleepers(char *text, size_t size, size_t at)
     for (int i = 0; i < lab_run.threads; i++) {
         const struct lab_thread *t = &lab_threads[i];
         if (t->state == LAB_SPINNING)
-            at = append(text, size, at, "; T%d %s at %s", "spins", lab_source(t->watched[0].pc, line, sizeof line), i);
+            at = append(text, size, at, "; T%d %s at %s", "spins",
+                        lab_source(t->watched[0].pc, line, sizeof line), i);
         else if (t->state == LAB_PARKED)
-            at = append(text, size, at, "; T%d %s at %s", "sleeps", lab_source(t->asleep_at, line, sizeof line), i);
+            at = append(text, size, at, "; T%d %s at %s", "sleeps",
+                        lab_source(t->asleep_at, line, sizeof line), i);
     }
     return at;
 }
@@ -164,7 +167,8 @@ static void explain(const struct lab_limits *l, struct lab_result *r)
     execute(l);
     lab_run.tracing = false;
     if (lab_run.verdict != r->verdict) {
-        snprintf(r->message, sizeof r->message, "a violation (%s) did not show again when its execution was repeated",
+        snprintf(r->message, sizeof r->message,
+                 "a violation (%s) did not show again when its execution was repeated",
                  lab_verdict_name(r->verdict));
         r->verdict = LAB_UNSUPPORTED;
         return;
@@ -175,10 +179,11 @@ static void explain(const struct lab_limits *l, struct lab_result *r)
 
 /* ---- the search ----------------------------------------------------------------------------------------------- */
 
+/* Of CPU time, so that a busy machine explores as much as an idle one. */
 static double seconds(void)
 {
     struct timespec ts;
-    lab_raw_syscall(SYS_clock_gettime, (const long[6]){CLOCK_MONOTONIC, (long)&ts});
+    lab_raw_syscall(SYS_clock_gettime, (const long[6]){CLOCK_THREAD_CPUTIME_ID, (long)&ts});
     return (double)ts.tv_sec + 1e-9 * (double)ts.tv_nsec;
 }
 
@@ -202,7 +207,8 @@ static bool next(const struct lab_limits *l, struct lab_result *r)
         lab_choices_drop();
         lab_random_begin(r->executions, r->max_depth);
         return true;
-    default: return false;
+    default:
+        return false;
     }
 }
 
@@ -250,7 +256,8 @@ static void run_setup(const struct lab_program *p)
     lab_run.in_setup = false;
 }
 
-enum lab_verdict lab_explore(const struct lab_program *p, const struct lab_limits *limits, struct lab_result *r)
+enum lab_verdict lab_explore(const struct lab_program *p, const struct lab_limits *limits,
+                             struct lab_result *r)
 {
     struct lab_limits l = *limits;
     memset(r, 0, sizeof *r);
