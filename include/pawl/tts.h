@@ -5,8 +5,8 @@
  * Space       1 word per lock, none per thread
  * Unlock      constant time; does not touch the lock after the hand-over
  * Waiting     global: every waiter watches the word
- * Differs     waiters look before they exchange again, and an arrival tries with a CAS, so that a failed
- *             try leaves the line shared
+ * Differs     tries with a CAS, not an exchange, so that lock() and trylock() are the same code; waiters look before
+ *             they try again
  *
  *   0 unlocked, 1 held
  */
