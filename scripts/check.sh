@@ -3,41 +3,56 @@
 #
 # A section is a function section_<name> below and its name in `sections` or `soak_sections`. Whatever it runs
 # closes with a line `N passed, N failed`; those are added up. A section that passes says no more than that.
+# NAME:WHAT is the part of a section that concerns WHAT: a lock of deep_check and mutate, a test of native.
+#
+# A soak takes hours. What has passed is noted in build-check/soak, with the commit, and not run again: stop it when you
+# like and start it again. `scripts/check.sh soak deep_check:mcs` is one piece of it.
 set -eu
 cd "$(dirname "$0")/.."
 
-# Those that are joined by a + keep one CPU busy each, and run side by side.
-sections=(native headers debug cli preload apps report count lab+mutants check clang tsan asan aarch64+riscv64)
+# Those that are joined by a + run side by side: they keep one CPU busy each, or wait more than they compute.
+sections=(native headers+debug preload+cli apps+count+report lab+mutants+check clang tsan+asan aarch64+riscv64)
 soak_sections=(native apps tsan asan deep_check mutate)
 scale=1 # of the tests; every section takes a fraction of it
 
-# configure DIRECTORY OPTION... - a fresh configuration, or the same again
+# configure DIRECTORY OPTION... - unless it is configured like this; ninja notices that a meson.build has changed
 configure() {
-    local directory=$1
+    local directory=$1 again=()
     shift
-    local again=()
+    [ "$(cat "$directory/check-options" 2>/dev/null)" != "$*" ] || return 0
     [ ! -f "$directory/build.ninja" ] || again=(--reconfigure)
     meson setup "${again[@]}" "$directory" "$@"
+    echo "$*" >"$directory/check-options"
+}
+
+# build [TARGET] - build-check, one at a time of those that run side by side
+build() {
+    mkdir -p build-check
+    (
+        flock 9
+        configure build-check -Dtests=true
+        ninja -C build-check "$@"
+    ) 9>build-check/lock
 }
 
 times() {
     awk -v a="$1" -v b="$2" 'BEGIN { print a * b }'
 }
 
-# build_and_test DIRECTORY FRACTION OPTION... - one test program at a time: each wants all CPUs
+# build_and_test DIRECTORY FRACTION TEST OPTION... - one test program at a time: each wants all CPUs
 build_and_test() {
-    local directory=$1 fraction=$2 status=0
-    shift 2
+    local directory=$1 fraction=$2 only=$3 status=0
+    shift 3
     configure "$directory" -Dtests=true "$@"
     ninja -C "$directory"
     PAWL_TEST_SCALE=$(times "$scale" "$fraction") \
-        meson test -C "$directory" --no-rebuild --num-processes 1 --suite native || status=$?
+        meson test -C "$directory" --no-rebuild --num-processes 1 --suite native ${only:+"$only"} || status=$?
     grep -E '^(FAIL|SKIP) |^[0-9]+ passed, [0-9]+ failed|Sanitizer|runtime error' "$directory/meson-logs/testlog.txt" || status=1
     return $status
 }
 
 section_native() {
-    build_and_test build-check 0.5
+    build_and_test build-check 0.5 "$1"
 }
 
 section_headers() {
@@ -47,8 +62,7 @@ section_headers() {
 # The debug mode: its reports, and part of the native tests watched by it.
 section_debug() {
     local status=0
-    configure build-check -Dtests=true
-    ninja -C build-check debug_tests
+    build debug_tests
     PAWL_TEST_SCALE=$(times "$scale" 0.02) \
         meson test -C build-check --no-rebuild --num-processes 1 --suite debug || status=$?
     grep -E '^(FAIL|SKIP) |^[0-9]+ passed, [0-9]+ failed' build-check/meson-logs/testlog.txt || status=1
@@ -56,29 +70,25 @@ section_debug() {
 }
 
 section_cli() {
-    configure build-check -Dtests=true
-    ninja -C build-check
+    build
     tests/cli/run.sh build-check
 }
 
 # Programs that we did not write, natively and with locks under them.
 section_apps() {
-    configure build-check -Dtests=true
-    ninja -C build-check
+    build
     python3 -B tests/apps/run.py build-check --scale "$scale"
 }
 
 # pawl report and pawl compare, the page in a browser, too.
 section_report() {
-    configure build-check -Dtests=true
-    ninja -C build-check
+    build
     tests/report/run.sh build-check
 }
 
 # What a program may expect of pthread mutexes, of every lock that can stand in for one.
 section_preload() {
-    configure build-check -Dtests=true
-    ninja -C build-check
+    build
     tests/preload/run.sh build-check
 }
 
@@ -88,17 +98,20 @@ section_count() {
 
 # The checker's own tests: litmus tests, random programs against the axioms, deliberately broken locks.
 section_lab() {
+    build
     build-check/lab/lab_test
 }
 
 # Locks that are wrong on purpose.
 section_mutants() {
+    build
     build-check/tests/mutants/mutants
 }
 
 # check_locks OPTION... - every lock against the memory model; a lock that is "ok" has passed
 check_locks() {
-    local report=build-check/check.txt status=0
+    local report=$logs/report.$BASHPID status=0
+    build
     build-check/pawl check "$@" -o "$report" || status=$?
     cat "$report"
     awk 'NR > 1 && /^[a-z_0-9]+ .*ok$/ { ok++ } / in scenario / { bad++ } END { printf "%d passed, %d failed\n", ok, bad }' \
@@ -111,13 +124,14 @@ section_check() {
 }
 
 section_deep_check() {
-    check_locks --deep
+    check_locks --deep --lock "$1"
 }
 
 # Every memory order in the locks is needed, or check/survivors.c says why it stays.
 section_mutate() {
-    local report=build-check/mutate.txt status=0
-    build-check/pawl check --mutate -o "$report" || status=$?
+    local report=$logs/report.$BASHPID status=0
+    build
+    build-check/pawl check --mutate --lock "$1" -o "$report" || status=$?
     cat "$report"
     awk '/ in / && / -> / { ok++ } /as expected/ { ok++ } /SURVIVED/ && !/as expected/ { bad++ }
          END { printf "%d passed, %d failed\n", ok, bad }' "$report"
@@ -125,23 +139,23 @@ section_mutate() {
 }
 
 section_clang() {
-    CC=clang CXX=clang++ build_and_test build-clang 0.03
+    CC=clang CXX=clang++ build_and_test build-clang 0.03 "$1"
 }
 
 section_tsan() {
-    build_and_test build-tsan 0.04 -Dtools=false -Db_sanitize=thread -Db_lundef=false
+    build_and_test build-tsan 0.04 "$1" -Dtools=false -Db_sanitize=thread -Db_lundef=false
 }
 
 section_asan() {
-    build_and_test build-asan 0.04 -Dtools=false -Db_sanitize=address,undefined -Db_lundef=false
+    build_and_test build-asan 0.04 "$1" -Dtools=false -Db_sanitize=address,undefined -Db_lundef=false
 }
 
 section_aarch64() {
-    build_and_test build-aarch64 0.01 -Dtools=false --cross-file cross/aarch64.ini
+    build_and_test build-aarch64 0.01 "$1" -Dtools=false --cross-file cross/aarch64.ini
 }
 
 section_riscv64() {
-    build_and_test build-riscv64 0.01 -Dtools=false --cross-file cross/riscv64.ini
+    build_and_test build-riscv64 0.01 "$1" -Dtools=false --cross-file cross/riscv64.ini
 }
 
 all_passed=0
@@ -156,7 +170,8 @@ run() {
     set +e # around, not in a condition: there the section's own set -e would not count
     (
         set -e
-        "section_$name"
+        what=${name#"${name%%:*}"}
+        "section_${name%%:*}" "${what#:}"
     ) >"$logs/$name" 2>&1
     status=$?
     set -e
@@ -177,26 +192,55 @@ tell() {
     fi
     all_passed=$((all_passed + passed))
     all_failed=$((all_failed + failed))
-    line=$(printf '%-12s %6d passed %4d failed %4d skipped %5d s' "$name" "$passed" "$failed" "$skipped" "$seconds")
+    line=$(printf '%-24s %6d passed %4d failed %4d skipped %5d s' "$name" "$passed" "$failed" "$skipped" "$seconds")
     summary+=("$line")
     echo "   $line"
 }
 
+# note SECTION - that it has passed, and when, and at which commit
+note() {
+    [[ $commit != *-dirty && $(cat "$logs/$1.end") == "0 "* ]] || return 0
+    mkdir -p build-check/soak
+    echo "$commit $(date -u +%Y-%m-%dT%H:%M) ${summary[-1]}" >"build-check/soak/$1"
+}
+
+# is_done SECTION - in a soak, and at this commit
+is_done() {
+    [ -n "$commit" ] && [ -f "build-check/soak/$1" ] && grep "^$commit " "build-check/soak/$1"
+}
+
+# Every lock of the register, and what else `pawl check` knows.
+checked_locks() {
+    sed -n 's/^PAWL_LOCK(\([a-z0-9_]*\),.*/\1/p' include/pawl/locks.def
+    echo semaphore mutex
+}
+
+commit= # of a soak
 if [ "${1-}" = soak ]; then
     shift
     scale=40
+    commit=$(git describe --always --dirty --abbrev=12)
     sections=("${soak_sections[@]}")
 fi
 [ $# = 0 ] || sections=("$@")
+pieces=()
+for group in "${sections[@]}"; do
+    case $group in
+    deep_check | mutate) for lock in $(checked_locks); do pieces+=("$group:$lock"); done ;;
+    *) pieces+=("$group") ;;
+    esac
+done
+sections=("${pieces[@]}")
 for group in "${sections[@]}"; do
     for name in ${group//+/ }; do
-        if ! declare -F "section_$name" >/dev/null; then
+        if ! declare -F "section_${name%%:*}" >/dev/null; then
             echo "check.sh: no such section: $name" >&2
             exit 2
         fi
     done
 done
 for group in "${sections[@]}"; do
+    ! is_done "$group" || continue
     echo "== $group"
     for name in ${group//+/ }; do
         if [ "$name" = "${group##*+}" ]; then
@@ -208,6 +252,7 @@ for group in "${sections[@]}"; do
     wait
     for name in ${group//+/ }; do
         tell "$name"
+        [ -z "$commit" ] || note "$name"
     done
 done
 

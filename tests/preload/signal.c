@@ -207,10 +207,10 @@ static bool is_before(const struct timespec *limit)
     return now.tv_sec != limit->tv_sec ? now.tv_sec < limit->tv_sec : now.tv_nsec < limit->tv_nsec;
 }
 
-/* As often as it can be done in a second, and at any point of a wait. */
+/* As often as it can be done in a while, and at any point of a wait. */
 static void interrupt_waits(void (*handler)(int), void (*between)(void))
 {
-    struct timespec limit = in_ms(CLOCK_MONOTONIC, 1000);
+    struct timespec limit = in_ms(CLOCK_MONOTONIC, 300);
     find_neighbours();
     struct sigaction action = {.sa_handler = handler};
     OK(sigaction(SIGUSR1, &action, NULL));
