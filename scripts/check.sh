@@ -192,7 +192,7 @@ tell() {
     fi
     all_passed=$((all_passed + passed))
     all_failed=$((all_failed + failed))
-    line=$(printf '%-24s %6d passed %4d failed %4d skipped %5d s' "$name" "$passed" "$failed" "$skipped" "$seconds")
+    line=$(printf '%-34s %6d passed %4d failed %4d skipped %5d s' "$name" "$passed" "$failed" "$skipped" "$seconds")
     summary+=("$line")
     echo "   $line"
 }
@@ -209,10 +209,12 @@ is_done() {
     [ -n "$commit" ] && [ -f "build-check/soak/$1" ] && grep "^$commit " "build-check/soak/$1"
 }
 
-# Every lock of the register, and what else `pawl check` knows.
-checked_locks() {
-    sed -n 's/^PAWL_LOCK(\([a-z0-9_]*\),.*/\1/p' include/pawl/locks.def
-    echo semaphore mutex
+# by_lock SECTION - its pieces: each keeps one CPU busy, so that two run side by side
+by_lock() {
+    {
+        sed -n 's/^PAWL_LOCK(\([a-z0-9_]*\),.*/\1/p' include/pawl/locks.def
+        printf 'semaphore\nmutex\n'
+    } | sed "s/^/$1:/" | paste -sd '+\n'
 }
 
 commit= # of a soak
@@ -226,12 +228,11 @@ fi
 pieces=()
 for group in "${sections[@]}"; do
     case $group in
-    deep_check | mutate) for lock in $(checked_locks); do pieces+=("$group:$lock"); done ;;
+    deep_check | mutate) mapfile -t -O ${#pieces[@]} pieces < <(by_lock "$group") ;;
     *) pieces+=("$group") ;;
     esac
 done
-sections=("${pieces[@]}")
-for group in "${sections[@]}"; do
+for group in "${pieces[@]}"; do
     for name in ${group//+/ }; do
         if ! declare -F "section_${name%%:*}" >/dev/null; then
             echo "check.sh: no such section: $name" >&2
@@ -239,18 +240,22 @@ for group in "${sections[@]}"; do
         fi
     done
 done
-for group in "${sections[@]}"; do
-    ! is_done "$group" || continue
-    echo "== $group"
+for group in "${pieces[@]}"; do
+    names=()
     for name in ${group//+/ }; do
-        if [ "$name" = "${group##*+}" ]; then
+        is_done "$name" || names+=("$name")
+    done
+    [ ${#names[@]} != 0 ] || continue
+    echo "== ${names[*]}"
+    for name in "${names[@]}"; do
+        if [ "$name" = "${names[-1]}" ]; then
             run "$name" # in the foreground: what runs in the background ignores SIGINT, which some tests send
         else
             run "$name" &
         fi
     done
     wait
-    for name in ${group//+/ }; do
+    for name in "${names[@]}"; do
         tell "$name"
         [ -z "$commit" ] || note "$name"
     done
