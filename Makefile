@@ -4,7 +4,7 @@
 #   make demo       install what is missing, build, measure all locks on this machine, and write a report
 #   make check      the same, then all tests
 #   make count      instructions of an uncontended lock and unlock, compared with the checked-in table
-#   make soak       the long tests
+#   make soak       the long tests: hours, but they may be stopped and go on where they were (scripts/check.sh)
 #   make bench-apps throughput of programs with pawl_mutex under them, against glibc's mutex
 #   make install    PREFIX=/usr/local, DESTDIR=
 
