@@ -52,7 +52,7 @@ build_and_test() {
 }
 
 section_native() {
-    build_and_test build-check 0.5 "$1"
+    build_and_test build-check 0.3 "$1"
 }
 
 section_headers() {
@@ -143,11 +143,11 @@ section_clang() {
 }
 
 section_tsan() {
-    build_and_test build-tsan 0.04 "$1" -Dtools=false -Db_sanitize=thread -Db_lundef=false
+    build_and_test build-tsan 0.04 "$1" -Dtools=false -Doptimization=1 -Db_sanitize=thread -Db_lundef=false
 }
 
 section_asan() {
-    build_and_test build-asan 0.04 "$1" -Dtools=false -Db_sanitize=address,undefined -Db_lundef=false
+    build_and_test build-asan 0.04 "$1" -Dtools=false -Doptimization=1 -Db_sanitize=address,undefined -Db_lundef=false
 }
 
 section_aarch64() {
