@@ -41,7 +41,7 @@ static void excludes(const lock_info *unused)
 
 typedef struct line {
     int next;                 /* whom to expect at the earliest; guarded by the mutex     */
-    int overtaken;            /* who was, or 0: nobody can overtake the first             */
+    int overtaken;            /* how many were                                             */
     unsigned impatient;       /* every so many give up, at the deadline                   */
     struct timespec deadline; /* when everybody is in line; else the scene is played again */
 } line;
@@ -55,7 +55,7 @@ static void stand_in_line(int me, void *arg)
         return;
     }
     pawl_fairmutex_lock(&mutex);
-    l->overtaken = l->next <= me ? l->overtaken : me;
+    l->overtaken += l->next > me;
     l->next = me + 1;
     atomic_fetch_add(&entered, 1);
     pawl_fairmutex_unlock(&mutex);
@@ -95,7 +95,7 @@ static void check_line(unsigned impatient, int expected)
         line l = {.impatient = impatient};
         if (!form_line(&l, patience))
             continue;
-        CHECK(l.overtaken == 0, "%d was overtaken", l.overtaken);
+        CHECK(l.overtaken == 0, "%d were overtaken", l.overtaken);
         CHECK(atomic_load(&entered) == expected, "%d of %d were served", atomic_load(&entered), expected);
         return;
     }
