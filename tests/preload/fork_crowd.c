@@ -62,6 +62,42 @@ static void a_fork_under_the_lock_in_a_crowd(void)
         join(t[i]);
 }
 
+/* Each of them is alone in its child, with its own mutex and the one they share. */
+static void *fork_in_turns(void *argument)
+{
+    scene *shared = argument, own;
+    memset(&own, 0, sizeof own);
+    for (int i = 0; i < 6; i++) {
+        OK(pthread_mutex_lock(&own.mutex));
+        if (i % 2)
+            OK(pthread_mutex_lock(&shared->mutex));
+        int child = fork();
+        if (i % 2)
+            OK(pthread_mutex_unlock(&shared->mutex));
+        OK(pthread_mutex_unlock(&own.mutex));
+        if (child == 0) {
+            CHECK_IS(getpid(), own_tid());
+            OK(try_elsewhere(&own.mutex));
+            if (i % 2)
+                OK(try_elsewhere(&shared->mutex));
+            _exit(0);
+        }
+        OK(child_status(child));
+    }
+    return NULL;
+}
+
+static void many_threads_fork_at_once(void)
+{
+    static scene s;
+    pthread_t t[6];
+    for (int i = 0; i < 6; i++)
+        t[i] = spawn(fork_in_turns, &s);
+    for (int i = 0; i < 6; i++)
+        join(t[i]);
+    OK(try_elsewhere(&s.mutex));
+}
+
 /* ---- condition variables and spin locks */
 
 static void *wait_for_go(void *argument)
@@ -155,6 +191,7 @@ static void a_child_unlocks_a_spin_lock(void)
 
 const test_case fork_crowd_cases[] = {CASE(a_fork_in_a_crowd_leaves_the_child_whole),
                                       CASE(a_fork_under_the_lock_in_a_crowd),
+                                      CASE(many_threads_fork_at_once),
                                       BEYOND(a_childs_condvar_forgets_the_parents_waiters),
                                       CASE(a_child_unlocks_a_spin_lock),
                                       {0}};

@@ -99,6 +99,98 @@ static void an_earlier_handler_may_start_a_thread(void)
     }
 }
 
+/* ---- their order */
+
+static char steps[16];
+static pthread_mutex_t around = PTHREAD_MUTEX_INITIALIZER;
+
+static void step(char c)
+{
+    size_t length = strlen(steps);
+    CHECK(length + 1 < sizeof steps);
+    steps[length] = c;
+}
+
+static void unlock_first_parent(void)
+{
+    OK(pthread_mutex_unlock(&around));
+    step('3');
+}
+
+static void unlock_first_child(void)
+{
+    OK(pthread_mutex_unlock(&around));
+    step('5');
+}
+
+static void lock_last(void)
+{
+    step('2');
+    OK(pthread_mutex_lock(&around));
+}
+
+static void prepare_first(void)
+{
+    step('1');
+}
+
+static void parent_last(void)
+{
+    step('4');
+    OK(try_elsewhere(&around));
+}
+
+static void child_last(void)
+{
+    step('6');
+    OK(try_elsewhere(&around));
+}
+
+/* Those that prepare run last first, the others first first. */
+static void handlers_run_in_their_order(void)
+{
+    OK(pthread_atfork(lock_last, unlock_first_parent, unlock_first_child));
+    OK(pthread_atfork(NULL, NULL, NULL));
+    OK(pthread_atfork(prepare_first, parent_last, child_last));
+    for (int i = 0; i < 3; i++) {
+        memset(steps, 0, sizeof steps);
+        int child = fork();
+        if (child == 0) {
+            CHECK_IS(strcmp(steps, "1256"), 0);
+            _exit(0);
+        }
+        CHECK_IS(strcmp(steps, "1234"), 0);
+        OK(child_status(child));
+    }
+}
+
+static void count_a_step(void)
+{
+    OK(pthread_mutex_lock(&around));
+    step('x');
+    OK(pthread_mutex_unlock(&around));
+}
+
+static void register_another(void)
+{
+    static bool done;
+    if (!done)
+        OK(pthread_atfork(count_a_step, NULL, NULL));
+    done = true;
+}
+
+static void a_handler_may_register_another(void)
+{
+    OK(pthread_atfork(register_another, NULL, NULL));
+    for (int i = 0; i < 3; i++) {
+        int child = fork();
+        if (child == 0)
+            _exit(0);
+        OK(child_status(child));
+    }
+    CHECK_IS(strcmp(steps, "xx"), 0); /* from the second fork on */
+}
+
 /* ---- in a signal handler */
 
 static volatile int forked;
@@ -171,6 +263,8 @@ static void a_child_of_a_handler_goes_on_waiting(void)
 }
 
 const test_case fork_handler_cases[] = {CASE(handlers_lock_194_mutexes_around_fork),
+                                        CASE(handlers_run_in_their_order),
+                                        CASE(a_handler_may_register_another),
                                         CASE(an_earlier_handler_may_unlock),
                                         CASE(an_earlier_handler_may_start_a_thread),
                                         CASE(a_child_of_a_handler_goes_on_waiting),
