@@ -73,8 +73,9 @@ static void c11_types_keep_their_word(void)
             CHECK_IS(mtx_unlock(&m), thrd_success);
         } else {
             CHECK_IS(mtx_trylock(&m), thrd_busy);
-            struct timespec soon = in_ms(CLOCK_REALTIME, 3);
+            struct timespec soon = in_ms(CLOCK_REALTIME, 3), ancient = {-1, 0};
             CHECK_IS(mtx_timedlock(&m, &soon), thrd_timedout);
+            CHECK_IS(mtx_timedlock(&m, &ancient), thrd_timedout);
         }
         CHECK_IS(mtx_unlock(&m), thrd_success);
         CHECK_IS(try_elsewhere_c11(&m), thrd_success);
@@ -86,8 +87,9 @@ static void c11_waits_time_out(void)
 {
     CHECK_IS(mtx_init(&mutex, mtx_plain), thrd_success);
     CHECK_IS(cnd_init(&cond), thrd_success);
-    struct timespec soon = in_ms(CLOCK_REALTIME, 3);
+    struct timespec soon = in_ms(CLOCK_REALTIME, 3), ancient = {-1, 0};
     CHECK_IS(mtx_lock(&mutex), thrd_success);
+    CHECK_IS(cnd_timedwait(&cond, &mutex, &ancient), thrd_timedout);
     int result;
     while ((result = cnd_timedwait(&cond, &mutex, &soon)) == thrd_success)
         ;
@@ -162,6 +164,46 @@ static void a_spin_lock_is_got_from_a_sleeping_owner(void)
     CHECK_IS(spun, 4 * 3000);
 }
 
+static _Atomic(int) stuck;
+
+static void *spin_twice(void *unused)
+{
+    OK(pthread_spin_lock(&spin));
+    stuck = 1;
+    OK(pthread_spin_lock(&spin));
+    stuck = 2;
+    OK(pthread_spin_unlock(&spin));
+    return unused;
+}
+
+/* glibc does not tell its owner from others: it waits, until another unlocks it. */
+static void a_spin_lock_that_is_locked_twice_waits(void)
+{
+    OK(pthread_spin_init(&spin, PTHREAD_PROCESS_PRIVATE));
+    pthread_t t = spawn(spin_twice, NULL);
+    while (stuck == 0)
+        pause_ms(1);
+    pause_ms(5);
+    CHECK_IS(stuck, 1);
+    CHECK_IS(pthread_spin_trylock(&spin), EBUSY);
+    OK(pthread_spin_unlock(&spin));
+    join(t);
+    CHECK_IS(stuck, 2);
+}
+
+static void a_destroyed_spin_lock_is_made_again(void)
+{
+    for (int i = 0; i < 4; i++) {
+        OK(pthread_spin_init(&spin, i % 2 ? PTHREAD_PROCESS_SHARED : PTHREAD_PROCESS_PRIVATE));
+        OK(pthread_spin_trylock(&spin));
+        CHECK_IS(pthread_spin_trylock(&spin), EBUSY);
+        OK(pthread_spin_unlock(&spin));
+        OK(pthread_spin_lock(&spin));
+        OK(pthread_spin_unlock(&spin));
+        OK(pthread_spin_destroy(&spin));
+    }
+}
+
 /* By glibc a spin lock works between processes whatever it was initialised for. */
 static void a_spin_lock_in_shared_memory_works(void)
 {
@@ -196,5 +238,7 @@ const test_case other_cases[] = {CASE(c11_threads_count_together),
                                  CASE(spin_locks_exclude),
                                  CASE(a_spin_lock_may_be_unlocked_by_another),
                                  CASE(a_spin_lock_is_got_from_a_sleeping_owner),
+                                 CASE(a_spin_lock_that_is_locked_twice_waits),
+                                 CASE(a_destroyed_spin_lock_is_made_again),
                                  CASE(a_spin_lock_in_shared_memory_works),
                                  {0}};

@@ -64,8 +64,31 @@ static void a_free_mutex_needs_no_time(void)
     CHECK_IS(pthread_mutex_timedlock(&m, &negative), EINVAL);
     CHECK_IS(pthread_mutex_clocklock(&m, CLOCK_MONOTONIC, &wrong), EINVAL);
     OK(pthread_mutex_unlock(&m));
-    CHECK_IS(pthread_mutex_clocklock(&m, CLOCK_PROCESS_CPUTIME_ID, &past), EINVAL);
     OK(try_elsewhere(&m));
+}
+
+static void a_timed_lock_knows_two_clocks(void)
+{
+    static const clockid_t others[] = {CLOCK_PROCESS_CPUTIME_ID, CLOCK_THREAD_CPUTIME_ID, CLOCK_BOOTTIME,
+                                       CLOCK_MONOTONIC_RAW,      CLOCK_REALTIME_COARSE,   123456};
+    pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
+    struct timespec past = {0, 0};
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
+        CHECK_IS(pthread_mutex_clocklock(&m, others[i], &past), EINVAL);
+    OK(try_elsewhere(&m));
+}
+
+/* By timedlock as by lock: the owner is known, and what it does wrong is said. */
+static void a_timed_lock_of_a_checking_mutex_has_an_owner(void)
+{
+    pthread_mutex_t m;
+    make_mutex(&m, PTHREAD_MUTEX_ERRORCHECK);
+    struct timespec past = {0, 0};
+    OK(pthread_mutex_timedlock(&m, &past));
+    CHECK_IS(pthread_mutex_lock(&m), EDEADLK);
+    CHECK_IS(pthread_mutex_timedlock(&m, &past), EDEADLK);
+    OK(pthread_mutex_unlock(&m));
+    CHECK_IS(pthread_mutex_unlock(&m), EPERM);
 }
 
 /* ---- in a crowd */
@@ -247,6 +270,8 @@ static void trylock_excludes(void)
 
 const test_case timed_cases[] = {CASE(a_timed_lock_times_out),
                                  CASE(a_free_mutex_needs_no_time),
+                                 CASE(a_timed_lock_knows_two_clocks),
+                                 CASE(a_timed_lock_of_a_checking_mutex_has_an_owner),
                                  CASE(a_timed_lock_succeeds_in_a_crowd),
                                  CASE(one_that_gives_up_holds_nobody_up),
                                  CASE(timed_locks_exclude_each_other),
