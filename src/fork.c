@@ -1,10 +1,13 @@
 /* fork.c - a child of fork(), where no other thread exists */
+#include "copy.h"
 #include "fork.h"
 
 #include <pawl/thread.h>
 
 #include <pthread.h>
 #include <string.h>
+
+PAWL_ONE_COPY
 
 /* It takes its state along. Whoever was to clear its mailboxes is not there. */
 void pawl_fork_thread(void)
