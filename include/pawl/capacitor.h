@@ -65,10 +65,21 @@
         return false;                                                                                        \
     }
 
+/* A platoon at once. Nobody else posts before the owner has released the inner lock. */
+static inline void pawl_capacitor_admit(pawl_semaphore *door, uint32_t platoon)
+{
+    uint64_t grant = pawl_post_add(&door->grant, platoon); /* A */
+    /* The holder of ticket `grant` watches `grant` itself; those up to grant + platoon - 1 may enter, and
+     * grant + platoon becomes next in line. */
+    uint32_t pokes = platoon < PAWL_SLOTS ? platoon : PAWL_SLOTS; /* more would visit slots a second time */
+    for (uint32_t i = 0; i < pokes; i++)
+        pawl_post_count(pawl_twa_slot_of(door, grant + platoon - i)); /* B */
+}
+
 /* By the owner of the inner lock: one more has left, and if it was the platoon's last, the next may come. */
 static inline void pawl_capacitor_depart(pawl_semaphore *door, uint16_t *departed, uint32_t platoon)
 {
     uint64_t grant = atomic_load_explicit(&door->grant, memory_order_relaxed);
     if (PAWL_UNLIKELY(++*departed == (uint16_t)(grant + platoon)))
-        pawl_semaphore_post_n(door, platoon);
+        pawl_capacitor_admit(door, platoon);
 }
