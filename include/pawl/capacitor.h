@@ -16,7 +16,7 @@
  *   grant + B         how many of them may compete
  *   departed          how many have left, modulo 2^16; grant + B of them: the platoon is complete
  *
- * PAWL_CAPACITOR(name, inner, B) makes a lock pawl_<name> of the registered lock <inner>, and
+ * PAWL_CAPACITOR(name, inner, B) makes a lock pawl_<name> of the registered lock <inner>, B from 1 to 65535, and
  * PAWL_CAPACITOR_TRYLOCK(name, inner, B) adds a trylock where the inner lock has one.
  */
 #pragma once
@@ -28,7 +28,20 @@
 #define PAWL_PLATOON 10
 #endif
 
+/* Departures are counted in 16 bits. */
+#ifdef PAWL_IN_LAB
+#define PAWL_ASSERT_PLATOON(name, B)
+#define PAWL_ASSERT_SAME_PLATOON(name, B)
+#else
+#define PAWL_ASSERT_PLATOON(name, B)                                                                         \
+    PAWL_ASSERT((B) > 0 && (B) <= UINT16_MAX, "a platoon is of 1 to 65535 threads");                         \
+    enum { pawl_##name##_platoon = (B) };
+#define PAWL_ASSERT_SAME_PLATOON(name, B)                                                                    \
+    PAWL_ASSERT((B) == pawl_##name##_platoon, "one platoon for lock and trylock");
+#endif
+
 #define PAWL_CAPACITOR(name, inner_lock, B)                                                                  \
+    PAWL_ASSERT_PLATOON(name, B)                                                                             \
     typedef struct pawl_##name {                                                                             \
         pawl_##inner_lock inner;                                                                             \
         PAWL_HOLE(pthread_owner)                                                                             \
@@ -55,6 +68,7 @@
 /* The inner lock first: a ticket, once taken, can only be given back by whoever owns the inner lock. Not for inner
  * locks of which unlock may wait: it may have to be unlocked again. */
 #define PAWL_CAPACITOR_TRYLOCK(name, inner_lock, B)                                                          \
+    PAWL_ASSERT_SAME_PLATOON(name, B)                                                                        \
     static inline bool pawl_##name##_trylock(pawl_##name *l, pawl_##name##_ctx *c)                           \
     {                                                                                                        \
         if (!pawl_##inner_lock##_trylock(&l->inner, c))                                                      \

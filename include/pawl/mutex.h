@@ -38,6 +38,10 @@
 
 #include <time.h>
 
+#ifdef PAWL_MUTEX_BYPASS
+#error "PAWL_MUTEX_BYPASS has no effect: how long a waiter is passed is a matter of time"
+#endif
+
 typedef struct pawl_mutex {
     _Atomic(uint32_t) held;
     _Atomic(uint32_t) queue;

@@ -86,13 +86,39 @@ for interposer in "$build"/preload/libpawl-mcs.so "$build"/preload/libpawl-pawl_
     promise "library_beside_$(basename "$interposer")" env LD_PRELOAD="$interposer" "$here/host_shared" "$shared"
 done
 
+# Tunables of the library do not change in a program alone: it compiles and does not link, and links without them.
+program='#include <pawl.h>
+int main(void)
+{
+    static pawl_mutex m;
+    static pawl_twa l;
+    pawl_twa_ctx c;
+    pawl_mutex_lock(&m);
+    pawl_mutex_unlock(&m);
+    pawl_twa_lock(&l, &c);
+    pawl_twa_unlock(&l, &c);
+    return 0;
+}'
+echo "$program" >"$work/tuned.c"
+links() {
+    ${CC:-cc} "$@" -I "$(dirname "$0")/../../include" -c "$work/tuned.c" -o "$work/tuned.o" &&
+        ${CC:-cc} "$work/tuned.o" "$build/src/libpawl.a" -pthread -o "$work/tuned"
+}
+does_not_link() {
+    ! links "$@" && [ -f "$work/tuned.o" ] && rm "$work/tuned.o"
+}
+promise untuned_program_links links -DPAWL_PLATOON=65535
+for tunable in -DPAWL_SLOTS=1024 -DPAWL_SLOTS=8192 -DPAWL_PARKED_BITS=9 -DPAWL_IN_PTHREAD_MUTEX; do
+    promise "does_not_link_with_$tunable" does_not_link $tunable
+done
+
 # The archive is linked by parts: whatever a lock's inlined code asks for brings the note along.
 note_comes_with() {
     printf 'extern char %s; int main(void) { return (long)&%s == 1; }\n' "$1" "$1" >"$work/part.c"
     ${CC:-cc} "$work/part.c" -o "$work/part" "$build/src/libpawl.a" -pthread && readelf -n "$work/part" | grep -q Pawl
 }
-for symbol in pawl_sleepers pawl_wait_turn pawl_thread_enter pawl_nodes_refill pawl_hapax_refill pawl_slots pawl_twa_slots \
-    pawl_mutex_dormant pawl_mutex_lock_contended pawl_fairmutex_lock_contended pawl_cond_wait; do
+for symbol in pawl_parked pawl_wait_turn pawl_thread_enter pawl_nodes_refill pawl_hapax_refill pawl_slots pawl_twa_slots \
+    pawl_mutex_lock_contended pawl_fairmutex_lock_contended pawl_cond_wait; do
     nm "$build/src/libpawl.a" 2>/dev/null | grep -q " [A-Z] $symbol" || continue
     promise "note_comes_with_$symbol" note_comes_with "$(nm "$build/src/libpawl.a" | awk -v s=$symbol '$2 ~ /[BDT]/ && index($3, s) == 1 { print $3; exit }')"
 done
