@@ -17,6 +17,7 @@ void pawl_fork_thread(void)
     atomic_store_explicit(&boxes->overlap, 0, memory_order_relaxed);
     atomic_store_explicit(&boxes->flagged, 0, memory_order_relaxed);
     atomic_store_explicit(&boxes->chain, 0, memory_order_relaxed);
+    pawl_self.hapax = 0; /* the rest of the block is the parent's */
 }
 
 void pawl_fork_process(void)
