@@ -26,7 +26,7 @@ promise() {
 opens_with_properties() {
     head -n 1 "$1" | grep -q "^/\* $(basename "$1") - " || { echo "does not open with its name and title"; return 1; }
     sed '/\*\//q' "$1" | sed -n 's/^ \* \([A-Z][a-z]*\)   *[^ ].*/\1/p' | tr '\n' ' ' >"$work/properties"
-    [ "$(cat "$work/properties")" = "Admission Bypass Space Unlock Waiting Differs " ] && return 0
+    [ "$(cat "$work/properties")" = "Admission Bypass Space Unlock Waiting Sharing Differs " ] && return 0
     echo "properties found: $(cat "$work/properties")"
     return 1
 }

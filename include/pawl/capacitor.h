@@ -8,6 +8,7 @@
  * Unlock      constant time if the inner lock's is; does not touch the lock after the hand-over if the inner
  *             lock does not
  * Waiting     semi-private for the platoon (`capacitor_plain` global), then as the inner lock does
+ * Sharing     by threads of one process
  * Differs     departures are counted and the next platoon is admitted while the inner lock is held, so that
  *             nothing touches the capacitor after the release, and the count needs no atomic. As printed, a
  *             late departure could write to freed memory. Counting from all-zero, B permits are given

@@ -7,6 +7,7 @@
  * Post        constant time, again if another post came in between; does not touch the semaphore once the (last)
  *             permit is there
  * Waiting     semi-private: all but the next in line watch a slot of the array, the next one `grant`
+ * Sharing     by threads of one process
  * Differs     post is conservative: the listing's "does anybody wait?" reads the semaphore after it may be gone, and
  *             needs seq_cst throughout. It calls the taker before the grant, not the next one after it: see there
  *

@@ -5,6 +5,7 @@
  * Space       1 word per lock, none per thread
  * Unlock      constant time; does not touch the lock after the hand-over
  * Waiting     global: every waiter watches the word
+ * Sharing     by threads of one process
  * Differs     waiters look before they exchange again, and an arrival tries with a CAS, so that a failed
  *             try leaves the line shared
  *
