@@ -13,6 +13,7 @@ extern uint32_t check_recheck;   /* looks at a slot between two at `depart`     
 extern uint32_t check_spins;     /* looks before the waiting policy is consulted        */
 extern uint32_t check_coin;      /* one in so many, where a lock tosses a coin          */
 
+#define PAWL_IN_LAB
 #define PAWL_SLOW_PATH      static inline
 #define PAWL_SPINS          check_spins
 #define PAWL_SLOT_MASK      check_slot_mask

@@ -66,6 +66,22 @@ static void take_and_destroy(int id)
     lab_destroy(&state.semaphore, sizeof state.semaphore);
 }
 
+/* Two posters, one of which may stop anywhere: whoever gets a permit can tell that everyone before it has been called. */
+static void call_in_order(int id)
+{
+    if (id < 2) {
+        for (int i = 0; i <= id; i++)
+            pawl_semaphore_post(&state.semaphore);
+        return;
+    }
+    pawl_semaphore_take(&state.semaphore);
+    uint64_t grant = atomic_load_explicit(&state.semaphore.grant, memory_order_acquire);
+    for (uint64_t ticket = 1; ticket < grant; ticket++)
+        lab_assert(atomic_load_explicit(pawl_twa_slot_of(&state.semaphore, ticket), memory_order_relaxed) !=
+                       0,
+                   "those who came earlier have been called");
+}
+
 static void nothing(void)
 {
 }
@@ -82,6 +98,8 @@ const scenario check_semaphore_scenarios[] = {
     {"as-lock", "one permit, everyone wants it", 3, 2, as_lock, count, NULL, false, true, 1},
     {"trytake", "take and trytake, mixed", 3, 1, try_as_lock, count, NULL, false, true, 1},
     {"post-many", "permits for all at once", 3, 1, post_many, all_permits_taken, NULL, false, true, 0},
+    {"two-posters", "two posters, three takers", 5, 1, call_in_order, all_permits_taken, NULL, false, true,
+     0},
     {"destroy", "the taker destroys the semaphore", 2, 1, take_and_destroy, nothing, NULL, false, true, 0},
 };
 const int check_semaphore_scenario_count =

@@ -11,7 +11,7 @@ set -eu
 cd "$(dirname "$0")/.."
 
 # Those that are joined by a + run side by side: they keep one CPU busy each, or wait more than they compute.
-sections=(native headers+debug preload+cli apps+count+report lab+mutants+check clang tsan+asan aarch64+riscv64)
+sections=(native headers+embed+debug preload+cli apps+count+report lab+mutants+check clang tsan+asan aarch64+riscv64)
 soak_sections=(native apps tsan asan deep_check mutate)
 scale=1 # of the tests; every section takes a fraction of it
 
@@ -57,6 +57,13 @@ section_native() {
 
 section_headers() {
     tests/headers.sh include
+}
+
+# libpawl in plugins and interpreters, which load and unload it.
+section_embed() {
+    configure build-check -Dtests=true
+    ninja -C build-check
+    tests/embed/run.sh build-check
 }
 
 # The debug mode: its reports, and part of the native tests watched by it.

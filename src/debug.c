@@ -1,4 +1,4 @@
-/* debug.c - the debug mode: who holds what, and the four things that must not happen
+/* debug.c - the debug mode: who holds what, and the five things that must not happen
  *
  * PAWL_DEBUG in the environment:
  *
@@ -11,6 +11,7 @@
  */
 #include "debug.h"
 #include "debug_report.h"
+#include "debug_shared.h"
 #include "park/futex.h"
 #include "valgrind.h"
 
@@ -128,6 +129,7 @@ static void prepare(void)
     if (atomic_exchange_explicit(&prepared, true, memory_order_relaxed))
         return;
     pawl_debug_stack_prepare();
+    pawl_debug_shared_prepare();
     pthread_atfork(before_fork, after_fork, after_fork_in_child);
 }
 
@@ -214,6 +216,9 @@ void pawl_debug_locked(const void *l, const char *kind, unsigned how)
     debug_thread *me = enter();
     if (me != NULL) {
         take(me, l, kind, CALLER);
+        int other = pawl_debug_other_process(l);
+        if (other != 0)
+            pawl_debug_report_shared(me, l, kind, other);
         leave();
     }
     valgrind_clean_stack();

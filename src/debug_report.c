@@ -106,6 +106,15 @@ void pawl_debug_report_wrong_thread(const debug_thread *me, const debug_lock *l,
     pawl_debug_reported();
 }
 
+void pawl_debug_report_shared(const debug_thread *me, const void *l, const char *kind, int other)
+{
+    say_title("lock that two processes use");
+    say("  thread %d takes %s %p, in shared memory, here:", (int)me->id, kind, l);
+    say_stack(me->stack);
+    say("  process %d has taken it before; locks are for the threads of one process", other);
+    pawl_debug_reported();
+}
+
 void pawl_debug_report_destruction(const debug_thread *me, const void *address, const char *kind,
                                    const debug_lock *l, const debug_stack *here)
 {

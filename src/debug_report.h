@@ -15,5 +15,6 @@ void pawl_debug_report_not_held(const debug_thread *me, const void *l, const cha
                                 const debug_stack *here, const debug_stack *last);
 void pawl_debug_report_wrong_thread(const debug_thread *me, const debug_lock *l, const debug_stack *here);
 /* `l` is null if it is not known who holds it. */
+void pawl_debug_report_shared(const debug_thread *me, const void *l, const char *kind, int other);
 void pawl_debug_report_destruction(const debug_thread *me, const void *address, const char *kind,
                                    const debug_lock *l, const debug_stack *here);

@@ -1,10 +1,13 @@
 /* fork.c - a child of fork(), where no other thread exists */
+#include "copy.h"
 #include "fork.h"
 
 #include <pawl/thread.h>
 
 #include <pthread.h>
 #include <string.h>
+
+PAWL_ONE_COPY
 
 /* It takes its state along. Whoever was to clear its mailboxes is not there. */
 void pawl_fork_thread(void)
@@ -14,6 +17,7 @@ void pawl_fork_thread(void)
     atomic_store_explicit(&boxes->overlap, 0, memory_order_relaxed);
     atomic_store_explicit(&boxes->flagged, 0, memory_order_relaxed);
     atomic_store_explicit(&boxes->chain, 0, memory_order_relaxed);
+    pawl_self.hapax = 0; /* the rest of the block is the parent's */
 }
 
 void pawl_fork_process(void)

@@ -1,5 +1,8 @@
 /* slots.c - the waiting arrays, on pages of their own */
 #include <pawl/slots.h>
+#include "copy.h"
+
+PAWL_ONE_COPY
 
 _Static_assert(PAWL_SLOTS > 0 && (PAWL_SLOTS & (PAWL_SLOTS - 1)) == 0, "PAWL_SLOTS is a power of two");
 

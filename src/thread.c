@@ -2,8 +2,34 @@
 #include <pawl/thread.h>
 #include <pawl/nodes.h>
 #include <pawl/wait.h>
+#include "copy.h"
 
-__thread pawl_thread pawl_self __attribute__((tls_model("initial-exec")));
+PAWL_ONE_COPY
+
+/* Sectors begin anywhere, as far as a pawl_thread knows. */
+_Static_assert(offsetof(pawl_thread, element) - sizeof(pawl_mailboxes) >= PAWL_APART, "mailboxes");
+_Static_assert(offsetof(pawl_thread, hapax) - offsetof(pawl_thread, element) - 32 >= PAWL_APART, "element");
+_Static_assert(sizeof(pawl_element) <= 32 && offsetof(pawl_thread, hapax) % PAWL_TLS_ALIGNMENT == 0, "units");
+
+/* __thread pawl_thread pawl_self, and a gap before it, where another library's variables may lie. C has no name for
+ * what is inside an object, and with an offset to add, Hemlock's fast path would be an instruction longer. */
+#define THREAD_SIZE 320
+_Static_assert(sizeof(pawl_thread) == THREAD_SIZE && PAWL_APART == 112 && PAWL_TLS_ALIGNMENT == 16,
+               "as below");
+#ifdef PAWL_IN_PTHREAD_MUTEX
+#define VISIBILITY ".hidden pawl_self\n"
+#else
+#define VISIBILITY ""
+#endif
+#define STRING(x)  STRING_(x)
+#define STRING_(x) #x
+__asm__(".pushsection .tbss,\"awT\",%nobits\n"
+        ".balign 16\n"
+        ".zero 112\n"
+        ".globl pawl_self\n" VISIBILITY ".type pawl_self,%tls_object\n"
+        ".size pawl_self," STRING(THREAD_SIZE) "\n"
+                                               "pawl_self: .zero " STRING(THREAD_SIZE) "\n"
+                                                                                       ".popsection");
 
 void pawl_thread_leave(void)
 {

@@ -7,6 +7,7 @@
 #include "debug.h"
 #include "valgrind.h"
 
+#include <link.h>
 #include <pthread.h>
 
 static pthread_key_t key;
@@ -45,4 +46,30 @@ void pawl_thread_enter(void)
      * the thread's few nodes are lost at its end, and Overlap waits for its successor. */
     pawl_self.at_exit = true;
     pawl_self.at_exit = have_key && pthread_setspecific(key, &pawl_self) == 0;
+}
+
+/* ---- libpawl.a in a plugin, which dlclose() unloads
+ *
+ * Threads that have used it live on, and must not call leave() at their end. Their nodes are lost. Elsewhere this runs
+ * at the end of the process, when threads still use the locks and end. */
+
+#pragma weak _DYNAMIC /* a static program has none */
+
+static bool can_be_unloaded(void)
+{
+    if (_DYNAMIC == NULL)
+        return false;
+    for (const ElfW(Dyn) *entry = _DYNAMIC; entry->d_tag != DT_NULL; entry++)
+        if (entry->d_tag == DT_DEBUG || /* programs have it, libraries do not */
+            (entry->d_tag == DT_FLAGS_1 && (entry->d_un.d_val & DF_1_NODELETE)))
+            return false;
+    return true;
+}
+
+__attribute__((destructor(101))) static void forget_threads(void)
+{
+    if (!have_key || !can_be_unloaded())
+        return;
+    have_key = false;
+    pthread_key_delete(key);
 }

@@ -65,15 +65,15 @@ static void blocks_are_unique(const lock_info *none)
 static void block_lasts_for_65536(const lock_info *none)
 {
     (void)none;
-    uint64_t first = pawl_hapax_next(), blocks = atomic_load(&pawl_hapax_blocks);
+    uint64_t first = pawl_hapax_next(), blocks = atomic_load(pawl_hapax_blocks);
     CHECK(first % BLOCK == 0, "a thread does not begin with a block of its own");
     for (uint64_t i = 1; i < BLOCK; i++)
         CHECK(pawl_hapax_next() == first + i, "hapax %llu of the block is not the next",
               (unsigned long long)i);
-    CHECK(atomic_load(&pawl_hapax_blocks) == blocks, "a block was taken too early");
+    CHECK(atomic_load(pawl_hapax_blocks) == blocks, "a block was taken too early");
     uint64_t next = pawl_hapax_next();
     CHECK(next >> PAWL_HAPAX_BITS == blocks + 1, "the next block is %#llx", (unsigned long long)next);
-    CHECK(atomic_load(&pawl_hapax_blocks) == blocks + 1, "one block was not enough");
+    CHECK(atomic_load(pawl_hapax_blocks) == blocks + 1, "one block was not enough");
 }
 
 /* Contended acquisitions of which every other one takes a new block. */
@@ -103,8 +103,48 @@ static void blocks_change_under_contention(const lock_info *lock)
     edge e = {.lock = lock, .l = calloc(1, lock->size), .shared = GENERATOR_START, .rounds = scaled(5000)};
     team_run(THREADS, live_on_the_edge, &e);
     generator_check(&e.shared, THREADS * e.rounds, "at the edge of a block");
-    CHECK(atomic_load(&pawl_hapax_blocks) >= e.rounds, "hardly a block was used up");
+    CHECK(atomic_load(pawl_hapax_blocks) >= e.rounds, "hardly a block was used up");
     free(e.l);
+}
+
+enum { DRAWN = 3 * BLOCK };
+
+static void draw_hapaxes(uint64_t *drawn)
+{
+    for (int i = 0; i < DRAWN; i++)
+        drawn[i] = pawl_hapax_next();
+}
+
+static int by_value(const void *a, const void *b)
+{
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return x < y ? -1 : x > y;
+}
+
+/* Parent, child and grandchild, each of which goes on in the middle of a block. */
+static void processes_do_not_share_values(const lock_info *none)
+{
+    enum { PROCESSES = 3 };
+    (void)none;
+    uint64_t *drawn = mmap(NULL, PROCESSES * DRAWN * sizeof *drawn, PROT_READ | PROT_WRITE,
+                           MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    CHECK(drawn != MAP_FAILED, "no memory");
+    pid_t child = -1;
+    int me = 0, status = 0;
+    pawl_hapax_next();
+    while (me < PROCESSES - 1 && (child = fork()) == 0) {
+        pawl_hapax_next();
+        me++;
+    }
+    CHECK(child >= 0, "cannot fork");
+    draw_hapaxes(drawn + me * DRAWN);
+    if (child > 0)
+        CHECK(waitpid(child, &status, 0) == child && status == 0, "status %#x of a child", status);
+    if (me > 0)
+        _exit(EXIT_SUCCESS);
+    qsort(drawn, PROCESSES * DRAWN, sizeof *drawn, by_value);
+    for (int i = 1; i < PROCESSES * DRAWN; i++)
+        CHECK(drawn[i] != drawn[i - 1], "%llx was drawn twice", (unsigned long long)drawn[i]);
 }
 
 static bool takes_hapaxes(const lock_info *lock)
@@ -117,7 +157,9 @@ static void exhaust(int says, int *issued)
 {
     uint64_t last_block = ((uint64_t)1 << (64 - PAWL_HAPAX_BITS)) - 1;
     dup2(says, STDERR_FILENO);
-    atomic_store(&pawl_hapax_blocks, last_block - 1);
+    static pawl_word blocks; /* not those that this process shares with the other tests */
+    pawl_hapax_blocks = &blocks;
+    atomic_store(pawl_hapax_blocks, last_block - 1);
     while (*issued <= BLOCK && pawl_hapax_next() == (last_block << PAWL_HAPAX_BITS) + (uint64_t)*issued)
         ++*issued;
     _exit(EXIT_FAILURE);
@@ -153,6 +195,7 @@ static const promise promises[] = {
     {.name = "values_are_unique", .check = values_are_unique, .subject = "hapaxes"},
     {.name = "blocks_are_unique", .check = blocks_are_unique, .subject = "hapaxes"},
     {.name = "block_lasts_for_65536", .check = block_lasts_for_65536, .subject = "hapaxes"},
+    {.name = "processes_do_not_share_values", .check = processes_do_not_share_values, .subject = "hapaxes"},
     {.name = "blocks_change_under_contention",
      .check = blocks_change_under_contention,
      .concerns = takes_hapaxes},

@@ -26,7 +26,7 @@ promise() {
 opens_with_properties() {
     head -n 1 "$1" | grep -q "^/\* $(basename "$1") - " || { echo "does not open with its name and title"; return 1; }
     sed '/\*\//q' "$1" | sed -n 's/^ \* \([A-Z][a-z]*\)   *[^ ].*/\1/p' | tr '\n' ' ' >"$work/properties"
-    [ "$(cat "$work/properties")" = "Admission Bypass Space Unlock Waiting Differs " ] && return 0
+    [ "$(cat "$work/properties")" = "Admission Bypass Space Unlock Waiting Sharing Differs " ] && return 0
     echo "properties found: $(cat "$work/properties")"
     return 1
 }
@@ -51,6 +51,23 @@ is_freestanding() {
         echo "int main(void) { static pawl_$2 l; pawl_$2_ctx c; pawl_$2_lock(&l, &c); pawl_$2_unlock(&l, &c); return 0; }"
     } >"$work/free.c"
     "$compiler" -std=c11 -O1 -DPAWL_FREESTANDING -I "$include" "$work/free.c" -o "$work/free" && "$work/free"
+}
+
+# does_not_compile WHY TEXT... - a program of these lines, and the compiler says why
+does_not_compile() {
+    compiler=$1 why=$2
+    shift 2
+    printf '#include <pawl.h>\n' >"$work/wrong.c"
+    printf '%s\n' "$@" >>"$work/wrong.c"
+    if "$compiler" -std=c11 -I "$include" -c "$work/wrong.c" -o "$work/wrong.o" 2>"$work/said"; then
+        echo "it compiles"
+        return 1
+    fi
+    grep -q "$why" "$work/said" || { cat "$work/said"; return 1; }
+}
+
+refuses_bypass() {
+    ! stands_alone "$1" pawl/mutex.h -DPAWL_MUTEX_BYPASS=1000
 }
 
 # watched.h names all locks that there are.
@@ -82,6 +99,13 @@ for compiler in gcc clang g++ clang++; do
 done
 for compiler in gcc clang; do
     command -v $compiler >/dev/null || continue
+    for platoon in 0 65536 70000; do
+        promise "capacitor.h/platoon_of_${platoon}_is_refused_by_$compiler" does_not_compile $compiler "1 to 65535" \
+            "PAWL_CAPACITOR(mine, ticket, $platoon)"
+    done
+    promise "mutex.h/refuses_a_bypass_with_$compiler" refuses_bypass $compiler
+    promise "capacitor.h/platoons_agree_with_$compiler" does_not_compile $compiler "one platoon" \
+        "PAWL_CAPACITOR(mine, ticket, 2)" "PAWL_CAPACITOR_TRYLOCK(mine, ticket, 3)"
     for lock in tts ticket retrograde capacitor_plain capacitor_multilane; do
         promise "$lock/needs_no_library_freestanding_with_$compiler" is_freestanding $compiler $lock
     done

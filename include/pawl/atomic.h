@@ -61,6 +61,24 @@ typedef _Atomic(uint64_t) pawl_word;
 #define PAWL_HOLE(name)
 #endif
 
+/* The name of a variable of libpawl tells how the library was built: code that is compiled in another way does not link.
+ * (The lab compiles both, with tunables that are variables.) */
+#ifdef PAWL_IN_LAB
+#define PAWL_BUILT_WITH(name, tunable)
+#elif defined(PAWL_IN_PTHREAD_MUTEX)
+#define PAWL_BUILT_WITH(name, tunable) __asm__(#name "_in_pthread_mutex_" PAWL_TEXT(tunable))
+#else
+#define PAWL_BUILT_WITH(name, tunable) __asm__(#name "_" PAWL_TEXT(tunable))
+#endif
+#define PAWL_TEXT(x)  PAWL_TEXT_(x)
+#define PAWL_TEXT_(x) #x
+
+#ifdef __cplusplus
+#define PAWL_ASSERT(condition, text) static_assert(condition, text)
+#else
+#define PAWL_ASSERT(condition, text) _Static_assert(condition, text)
+#endif
+
 #define PAWL_LIKELY(x)   __builtin_expect(!!(x), 1)
 #define PAWL_UNLIKELY(x) __builtin_expect(!!(x), 0)
 

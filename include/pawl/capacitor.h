@@ -8,6 +8,7 @@
  * Unlock      constant time if the inner lock's is; does not touch the lock after the hand-over if the inner
  *             lock does not
  * Waiting     semi-private for the platoon (`capacitor_plain` global), then as the inner lock does
+ * Sharing     by threads of one process
  * Differs     departures are counted and the next platoon is admitted while the inner lock is held, so that
  *             nothing touches the capacitor after the release, and the count needs no atomic. As printed, a
  *             late departure could write to freed memory. Counting from all-zero, B permits are given
@@ -16,7 +17,7 @@
  *   grant + B         how many of them may compete
  *   departed          how many have left, modulo 2^16; grant + B of them: the platoon is complete
  *
- * PAWL_CAPACITOR(name, inner, B) makes a lock pawl_<name> of the registered lock <inner>, and
+ * PAWL_CAPACITOR(name, inner, B) makes a lock pawl_<name> of the registered lock <inner>, B from 1 to 65535, and
  * PAWL_CAPACITOR_TRYLOCK(name, inner, B) adds a trylock where the inner lock has one.
  */
 #pragma once
@@ -28,7 +29,20 @@
 #define PAWL_PLATOON 10
 #endif
 
+/* Departures are counted in 16 bits. */
+#ifdef PAWL_IN_LAB
+#define PAWL_ASSERT_PLATOON(name, B)
+#define PAWL_ASSERT_SAME_PLATOON(name, B)
+#else
+#define PAWL_ASSERT_PLATOON(name, B)                                                                         \
+    PAWL_ASSERT((B) > 0 && (B) <= UINT16_MAX, "a platoon is of 1 to 65535 threads");                         \
+    enum { pawl_##name##_platoon = (B) };
+#define PAWL_ASSERT_SAME_PLATOON(name, B)                                                                    \
+    PAWL_ASSERT((B) == pawl_##name##_platoon, "one platoon for lock and trylock");
+#endif
+
 #define PAWL_CAPACITOR(name, inner_lock, B)                                                                  \
+    PAWL_ASSERT_PLATOON(name, B)                                                                             \
     typedef struct pawl_##name {                                                                             \
         pawl_##inner_lock inner;                                                                             \
         PAWL_HOLE(pthread_owner)                                                                             \
@@ -55,6 +69,7 @@
 /* The inner lock first: a ticket, once taken, can only be given back by whoever owns the inner lock. Not for inner
  * locks of which unlock may wait: it may have to be unlocked again. */
 #define PAWL_CAPACITOR_TRYLOCK(name, inner_lock, B)                                                          \
+    PAWL_ASSERT_SAME_PLATOON(name, B)                                                                        \
     static inline bool pawl_##name##_trylock(pawl_##name *l, pawl_##name##_ctx *c)                           \
     {                                                                                                        \
         if (!pawl_##inner_lock##_trylock(&l->inner, c))                                                      \
@@ -65,10 +80,21 @@
         return false;                                                                                        \
     }
 
+/* A platoon at once. Nobody else posts before the owner has released the inner lock. */
+static inline void pawl_capacitor_admit(pawl_semaphore *door, uint32_t platoon)
+{
+    uint64_t grant = pawl_post_add(&door->grant, platoon); /* A */
+    /* The holder of ticket `grant` watches `grant` itself; those up to grant + platoon - 1 may enter, and
+     * grant + platoon becomes next in line. */
+    uint32_t pokes = platoon < PAWL_SLOTS ? platoon : PAWL_SLOTS; /* more would visit slots a second time */
+    for (uint32_t i = 0; i < pokes; i++)
+        pawl_post_count(pawl_twa_slot_of(door, grant + platoon - i)); /* B */
+}
+
 /* By the owner of the inner lock: one more has left, and if it was the platoon's last, the next may come. */
 static inline void pawl_capacitor_depart(pawl_semaphore *door, uint16_t *departed, uint32_t platoon)
 {
     uint64_t grant = atomic_load_explicit(&door->grant, memory_order_relaxed);
     if (PAWL_UNLIKELY(++*departed == (uint16_t)(grant + platoon)))
-        pawl_semaphore_post_n(door, platoon);
+        pawl_capacitor_admit(door, platoon);
 }

@@ -7,6 +7,7 @@
  * Unlock      as the inner lock's; does not touch the lock after the hand-over
  * Waiting     semi-private for the platoon (`capacitor_plain`, `capacitor_multilane`: global, per lane), then
  *             as the inner lock does
+ * Sharing     by threads of one process
  * Differs     see capacitor.h and each variant
  */
 #pragma once

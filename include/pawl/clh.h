@@ -6,6 +6,7 @@
  *             one node per waiter
  * Unlock      constant time; does not touch the lock after the hand-over
  * Waiting     local: each waiter watches its predecessor's node, which becomes its own afterwards
+ * Sharing     by threads of one process
  * Differs     a lock gets its first node from its first owner, so that all-zero is unlocked. The node stays
  *             with the lock: pawl_clh_destroy() takes it back, a lock abandoned without it keeps 128 bytes.
  *             It has a trylock, for which `tail` says not only which node it means but also which use of it:

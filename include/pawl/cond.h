@@ -7,6 +7,7 @@
  *             signalled never does: it may be destroyed as soon as nobody will wait for it any more
  * Waiting     asleep. Broadcast wakes one thread at most: over pawl_mutex the others join the mutex's queue,
  *             over any other lock each wakes the next once it has its lock
+ * Sharing     by threads of one process
  * Differs     from POSIX: a wait does not return for no reason, and a timed wait that takes a signal says so
  *
  *   pawl_cond_wait(&cond, &mutex)                      pawl_mutex

@@ -6,6 +6,7 @@
  * Unlock      one CAS when nobody waits, else constant time but for putting new arrivals in order; does not
  *             touch the mutex after the release or the hand-over
  * Waiting     local: spins for a short time on a word of its own, then sleeps on it in the kernel
+ * Sharing     by threads of one process
  * Differs     from pawl_mutex: never barges. With more threads than CPUs every hand-over to a sleeping
  *             thread costs a wake-up, which makes it slower by two orders of magnitude under contention
  *

@@ -6,6 +6,7 @@
  * Unlock      constant time; does not touch the lock after the hand-over (the slot is computed from the
  *             lock's address alone)
  * Waiting     semi-private: a waiter watches the slot of its predecessor's hapax
+ * Sharing     by threads of one process
  * Differs     a waiter looks at `depart` again after PAWL_HAPAX_RECHECK looks at the slot. As printed, it
  * would watch the slot alone, and C11 lets it miss the hand-over for ever: a store of another unlock to the
  * slot may have buried the one that announced `depart`, without ordering it. x86, AArch64 and RISC-V do not

@@ -1,4 +1,5 @@
-/* hapax_block.h - hapaxes: 64-bit values of which each appears once in the life of a process
+/* hapax_block.h - hapaxes: 64-bit values of which each appears once in the life of a process and of those
+ * that are forked from it
  *
  * The upper 48 bits are a block that one thread owns, the lower 16 count within it, so that only one
  * acquisition in 65536 touches shared memory. Zero is never issued.
@@ -13,8 +14,8 @@
 extern "C" {
 #endif
 
-extern pawl_word pawl_hapax_blocks; /* blocks handed out so far                                         */
-uint64_t pawl_hapax_refill(void);   /* the first hapax of a new block; aborts when there is none left   */
+extern pawl_word *pawl_hapax_blocks; /* blocks handed out so far, to this process and those forked from it  */
+uint64_t pawl_hapax_refill(void);    /* the first hapax of a new block; aborts when there is none left   */
 
 #ifdef __cplusplus
 }

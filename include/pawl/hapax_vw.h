@@ -6,6 +6,7 @@
  * Unlock      constant time; does not touch the lock after the hand-over
  * Waiting     semi-private: a waiter registers its predecessor's hapax in a slot and watches the slot; if
  *             the slot is taken it watches `depart`
+ * Sharing     by threads of one process
  * Differs     unlock looks into the slot before it tries a CAS there, unless it had to wait itself: then it
  *             tries at once, as in the listing
  *

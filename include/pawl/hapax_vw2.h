@@ -6,6 +6,7 @@
  * Unlock      constant time; does not touch the lock after the hand-over
  * Waiting     semi-private: visible in the slot's first word for PAWL_HAPAX_GRACE looks; then, or at once if
  *             the word is taken, invisible on the slot's second word. Never global
+ * Sharing     by threads of one process
  * Differs     the appendix describes it in prose. If registration and release cross and neither sees the other, the
  *             waiter turns invisible in time; so, unlike hapax_vw.h, nothing here is seq_cst. Unlock pays for it: a release that meets no visible
  *             waiter writes the slot's second word too

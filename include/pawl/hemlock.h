@@ -7,6 +7,7 @@
  *             lock after the hand-over
  * Waiting     local as long as a thread holds one contended lock at a time: a waiter watches its
  *             predecessor's mailbox, and the predecessor has one for all its locks
+ * Sharing     by threads of one process
  * Differs     arrival releases the mailbox, and the acknowledgement is a release that is acquired, because
  *             the mailbox comes and goes with its thread
  *

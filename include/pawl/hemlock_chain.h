@@ -7,6 +7,7 @@
  *             chain of those that wait for other locks of this thread; does not touch the lock after the
  *             hand-over
  * Waiting     local, whatever a thread holds: each waiter watches its own element
+ * Sharing     by threads of one process
  * Differs     the appendix describes it in prose. The element is the thread's, not on the stack: it waits
  *             for one lock at a time. A chain without our successor is put back and then watched, not
  *             detached over and over

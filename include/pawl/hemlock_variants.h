@@ -7,6 +7,7 @@
  *             hand-over or the end of the thread, for the mailbox to be empty; `ah` hands over before it
  *             knows whether anybody waits, and then touches the lock: the next owner must not free it
  * Waiting     local as long as a thread holds one contended lock at a time
+ * Sharing     by threads of one process
  * Differs     arrival releases the mailbox; what a successor does last to it is a release, and its owner
  *             acquires it, because the mailbox comes and goes with its thread; `overlap` has an exit rule for
  *             the same reason (pawl_thread_leave())

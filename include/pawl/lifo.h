@@ -6,6 +6,7 @@
  * Unlock      lock-free, not constant time: an arrival can make it try again; does not touch the lock after
  *             the hand-over
  * Waiting     local: each waiter watches its own element
+ * Sharing     by threads of one process
  * Differs     the paper names the lock but prints none. Only the owner takes elements off the stack, so
  *             none can leave and return between its load and its CAS
  *

@@ -6,6 +6,7 @@
  * Unlock      not constant time: waits for a successor that has arrived to link itself up; does not touch
  *             the lock after the hand-over
  * Waiting     local: each waiter watches its own node
+ * Sharing     by threads of one process
  * Differs     the owner's node travels in the context, not in the lock; `next` is cleared after use, not
  * before
  *

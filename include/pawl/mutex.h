@@ -8,6 +8,7 @@
  * Unlock      one load and one store when nobody waits; does not touch the mutex after the release or the hand-off
  * Waiting     spins for a short time, then sleeps in the kernel, each thread on a word of its own. The head of the queue
  *             sleeps with a timer: no wake-up and no hand-off depends on an owner that looks at a clock
+ * Sharing     by threads of one process
  * Differs     from a capacitor (capacitor.h): a platoon is measured in time, by the first of those that it keeps waiting
  *
  *   held    0 free, 1 owned. A hand-off leaves it at 1, so that nobody can barge in
@@ -37,6 +38,10 @@
 #include "watch.h"
 
 #include <time.h>
+
+#ifdef PAWL_MUTEX_BYPASS
+#error "PAWL_MUTEX_BYPASS has no effect: how long a waiter is passed is a matter of time"
+#endif
 
 typedef struct pawl_mutex {
     _Atomic(uint32_t) held;

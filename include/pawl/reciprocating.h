@@ -6,6 +6,7 @@
  * Space       1 word per lock, 1 element per thread
  * Unlock      constant time; does not touch the lock after the hand-over
  * Waiting     local: each waiter watches its own element
+ * Sharing     by threads of one process
  * Differs     nothing but the orders, which are the weakest that `pawl check` lets stand
  *
  *   0   unlocked

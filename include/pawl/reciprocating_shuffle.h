@@ -7,6 +7,7 @@
  * Space       1 word per lock, 1 element per thread
  * Unlock      constant time; does not touch the lock after the hand-over
  * Waiting     local: each waiter watches its own element
+ * Sharing     by threads of one process
  * Differs     the section describes it in prose. One thread of a segment at most steps back; its element
  *             travels along behind the end marker
  *

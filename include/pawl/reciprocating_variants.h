@@ -7,6 +7,7 @@
  * Space       1 word per lock, 1 element per thread
  * Unlock      constant time; does not touch the lock after the hand-over
  * Waiting     local: each waiter watches its own element
+ * Sharing     by threads of one process
  * Differs     the encoding of the fetch-and-add forms: as printed, the lock starts from 2
  *
  * An arrival that finds the lock unlocked takes its element off the stack at once, with a second atomic. If

@@ -6,6 +6,7 @@
  * Space       3 words per lock, none per thread
  * Unlock      constant time; does not touch the lock after the hand-over
  * Waiting     global: every waiter watches `grant`
+ * Sharing     by threads of one process
  * Differs     64-bit tickets; `top` and `base` are their lower halves, as they are never far apart
  *
  *   next == grant          unlocked

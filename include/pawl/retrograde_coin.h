@@ -8,6 +8,7 @@
  * Unlock      constant time; does not touch the lock after the hand-over
  * Waiting     `retrograde_coin` global: every waiter watches `grant`; `retrograde_twa` semi-private: every
  *             waiter watches the slot of its own ticket
+ * Sharing     by threads of one process
  * Differs     the section describes both in prose. The countdown is drawn anew, between 1 and
  *             PAWL_COIN_MOST, each time it has run out
  *

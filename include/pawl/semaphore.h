@@ -1,12 +1,15 @@
 /* semaphore.h - TWA semaphore (Dice & Kogan, Capacitors, listing 2)
  *
- * Admission   FIFO, nobody is overtaken
- * Bypass      0
+ * Admission   FIFO: permits go to takers in the order of arrival, each of whom is called before its permit is there
+ * Bypass      0; a taker that sleeps is woken after the grant: if its poster stops there, others may return from take
+ *             first until the next post is complete
  * Space       2 words per semaphore, none per thread; the array of slots.h is shared by all
- * Post        constant time; does not touch the semaphore once the permits are there
+ * Post        constant time, again if another post came in between; does not touch the semaphore once the (last)
+ *             permit is there
  * Waiting     semi-private: all but the next in line watch a slot of the array, the next one `grant`
- * Differs     post is the listing's conservative one: its "does anybody wait?" reads the semaphore after it
- *             may be gone, and needs seq_cst throughout. post_n adds all permits at once
+ * Sharing     by threads of one process
+ * Differs     post is conservative: the listing's "does anybody wait?" reads the semaphore after it may be gone, and
+ *             needs seq_cst throughout. It calls the taker before the grant, not the next one after it: see there
  *
  *   grant - ticket   permits left, or minus the number of waiters
  *
@@ -34,7 +37,7 @@ PAWL_SLOW_PATH void pawl_semaphore_wait(pawl_semaphore *s, uint64_t mine)
 {
     pawl_word *slot = pawl_twa_slot_of(s, mine);
     for (;;) {
-        /* B: the slot first, `grant` second; post writes them the other way round */
+        /* B: the slot first, `grant` second; post looks at `grant` and then writes the slot */
         uint64_t count = atomic_load_explicit(slot, memory_order_acquire);
         if ((int64_t)(mine - atomic_load_explicit(&s->grant, memory_order_relaxed)) <= 0)
             break;
@@ -72,18 +75,21 @@ static inline bool pawl_semaphore_trytake(pawl_semaphore *s)
     return pawl_semaphore_trytake_plus(s, 0);
 }
 
-/* Gives `n` permits. */
-static inline void pawl_semaphore_post_n(pawl_semaphore *s, uint32_t n)
-{
-    uint64_t grant = pawl_post_add(&s->grant, n); /* A */
-    /* The holder of ticket `grant` watches `grant` itself; those up to grant + n - 1 may enter, and
-     * grant + n becomes next in line. The semaphore may be gone by now; its address is all we need. */
-    uint32_t pokes = n < PAWL_SLOTS ? n : PAWL_SLOTS; /* more would visit slots a second time */
-    for (uint32_t i = 0; i < pokes; i++)
-        pawl_post_count(pawl_twa_slot_of(s, grant + n - i)); /* B */
-}
-
+/* Gives a permit. Its taker is called before it gets it: a poster that stops in between (the listing pokes the next in
+ * line after the grant) would leave that one in its slot while others post, and let later ones in. */
 static inline void pawl_semaphore_post(pawl_semaphore *s)
 {
-    pawl_semaphore_post_n(s, 1);
+    uint64_t grant = atomic_load_explicit(&s->grant, memory_order_relaxed);
+    do /* B: whoever sees this sees this `grant`, too, and is next in line */
+        pawl_post_count(pawl_twa_slot_of(s, grant));
+    while (!atomic_compare_exchange_weak_explicit(&s->grant, &grant, grant + 1, memory_order_release,
+                                                  memory_order_relaxed)); /* A */
+    pawl_wake(&s->grant, grant + 1); /* the semaphore may be gone by now; its address is all we need */
+}
+
+/* Gives `n` permits, one after the other. */
+static inline void pawl_semaphore_post_n(pawl_semaphore *s, uint32_t n)
+{
+    while (n-- > 0)
+        pawl_semaphore_post(s);
 }

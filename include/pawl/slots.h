@@ -7,13 +7,16 @@
 
 #include "thread.h"
 
-/* A power of two. One or two slots make everything collide, which is how the tests build it. */
+/* A power of two, and that of the library (meson -Dslots=N). One or two slots make everything collide, which is how the tests build it. */
 #ifndef PAWL_SLOTS
 #define PAWL_SLOTS 4096
 #endif
 
-/* How much of the array is used; the checker makes it a variable. */
-#ifndef PAWL_SLOT_MASK
+/* How much of the array is used; the lab makes it a variable. */
+#ifndef PAWL_IN_LAB
+#ifdef PAWL_SLOT_MASK
+#error "PAWL_SLOT_MASK follows from PAWL_SLOTS"
+#endif
 #define PAWL_SLOT_MASK (PAWL_SLOTS - 1)
 #endif
 
@@ -26,8 +29,9 @@ typedef struct pawl_slot {
 extern "C" {
 #endif
 
-extern pawl_slot pawl_slots[PAWL_SLOTS];
-extern pawl_word pawl_twa_slots[PAWL_SLOTS]; /* counts; a change says: look at the lock again */
+extern pawl_slot pawl_slots[PAWL_SLOTS] PAWL_BUILT_WITH(pawl_slots, PAWL_SLOTS);
+/* Counts; a change says: look at the lock again. */
+extern pawl_word pawl_twa_slots[PAWL_SLOTS] PAWL_BUILT_WITH(pawl_twa_slots, PAWL_SLOTS);
 
 #ifdef __cplusplus
 }

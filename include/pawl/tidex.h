@@ -5,6 +5,7 @@
  * Space       2 words per lock, none per thread but two addresses that serve as its identities
  * Unlock      constant time; does not touch the lock after the hand-over
  * Waiting     global: every waiter watches `depart`
+ * Sharing     by threads of one process
  * Differs     the exchange is acq_rel: identities recur, so that an arrival that saw an old `depart` could
  *             take it for its predecessor's and enter beside the owner. No trylock for the same reason, and
  *             only the thread that locked may unlock: a thread that waits for a lock it gave away would

@@ -95,13 +95,11 @@ void pawl_wait_over(pawl_waiter *me, pawl_word *w);
 void pawl_unpark(const volatile void *w, uint64_t v);
 
 /* How many threads are parked, or about to be, on words with these bits in their address; never zero if only a
- * fence can tell. The name in the library has the size, so that programs do not link that have another one. */
+ * fence can tell. */
 #ifndef PAWL_PARKED_BITS
 #define PAWL_PARKED_BITS 8
 #endif
-#define PAWL_PARKED_NAME(bits)  PAWL_PARKED_NAME_(bits)
-#define PAWL_PARKED_NAME_(bits) "pawl_parked_" #bits
-extern pawl_word pawl_parked[1 << PAWL_PARKED_BITS] __asm__(PAWL_PARKED_NAME(PAWL_PARKED_BITS));
+extern pawl_word pawl_parked[1 << PAWL_PARKED_BITS] PAWL_BUILT_WITH(pawl_parked, PAWL_PARKED_BITS);
 
 #ifdef __cplusplus
 }

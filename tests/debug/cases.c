@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -428,6 +429,57 @@ static void mixed(void)
     pawl_mutex_destroy(&m);
 }
 
+/* ---- locks that processes share */
+
+static lock_memory *share(void)
+{
+    lock_memory *l = mmap(NULL, 2 * sizeof *l, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (l == MAP_FAILED)
+        abort();
+    return l;
+}
+
+NAMED void takes_shared(lock_memory *l)
+{
+    kind->lock(l, &context[A]);
+    kind->unlock(l, &context[A]);
+    END;
+}
+
+/* Ends as the child does. */
+static void takes_shared_in_child(lock_memory *l)
+{
+    int status;
+    pid_t child = fork();
+    if (child == 0) {
+        takes_shared(l);
+        _exit(0);
+    }
+    if (waitpid(child, &status, 0) != child || WIFSIGNALED(status))
+        abort();
+}
+
+static void shared(void)
+{
+    lock_memory *l = share();
+    takes_shared(l);
+    takes_shared_in_child(l);
+}
+
+/* One after the other, and two that are neighbours: no two processes with the same lock at a time. */
+static void shared_in_turn(void)
+{
+    lock_memory *l = share();
+    takes_shared_in_child(&l[1]);
+    takes_shared_in_child(&l[1]);
+    takes_shared(&l[0]);
+    takes_shared_in_child(&l[1]);
+    takes_shared(&l[1]);
+    takes_first();
+    unlocks_first();
+    takes_shared_in_child(&memory[A]);
+}
+
 static const struct {
     const char *name;
     void (*run)(void);
@@ -451,6 +503,8 @@ static const struct {
     {"calls", calls},
     {"call_waits", call_waits},
     {"mixed", mixed},
+    {"shared", shared},
+    {"shared_in_turn", shared_in_turn},
 };
 
 int run_case(const char *name, const char *lock)

@@ -119,6 +119,11 @@ static void destruction(const lock_info *lock)
     reports("destruction", lock->name, "pawl: destruction of a lock that is held", "takes_first", "destroys");
 }
 
+static void shared_by_processes(const lock_info *lock)
+{
+    reports("shared", lock->name, "pawl: lock that two processes use", "takes_shared", "has taken it before");
+}
+
 static void correct_programs(const lock_info *lock)
 {
     is_silent("correct", lock->name, "1");
@@ -130,6 +135,13 @@ static void correct_programs(const lock_info *lock)
 }
 
 /* ---- once */
+
+/* With a lock that leaves nothing of a process behind. */
+static void shared_in_turn(const lock_info *unused)
+{
+    (void)unused;
+    is_silent("shared_in_turn", "ticket", "1");
+}
 
 static void continues(const lock_info *unused)
 {
@@ -203,6 +215,8 @@ static const promise promises[] = {
     {.name = "inversion_is_reported", .check = inversion},
     {.name = "cycle_of_three_is_reported", .check = cycle_of_three},
     {.name = "destruction_while_held_is_reported", .check = destruction},
+    {.name = "sharing_by_processes_is_reported", .check = shared_by_processes},
+    {.name = "processes_may_take_turns", .check = shared_in_turn, .subject = "debug"},
     {.name = "correct_programs_are_not_reported", .check = correct_programs},
     {.name = "continue_reports_once_and_goes_on", .check = continues, .subject = "debug"},
     {.name = "zero_is_off", .check = off, .subject = "debug"},
