@@ -5,6 +5,7 @@
 #   make check      the same, then all tests
 #   make count      instructions of an uncontended lock and unlock, compared with the checked-in table
 #   make soak       the long tests: hours, but they may be stopped and go on where they were (scripts/check.sh)
+#   make mutate     break src/ and preload/ in one place at a time, and list what no test notices (hours)
 #   make bench-apps throughput of programs with pawl_mutex under them, against glibc's mutex
 #   make install    PREFIX=/usr/local, DESTDIR=
 
@@ -50,6 +51,10 @@ bench-apps:
 	@scripts/deps.sh $(BUILD_PACKAGES) $(APP_PACKAGES)
 	@scripts/bench_apps.sh
 
+mutate:
+	@scripts/deps.sh $(TEST_PACKAGES) python3-clang
+	@/usr/bin/python3 -B scripts/mutate $(MUTATE)
+
 install: $(BUILD)/build.ninja
 	@meson configure $(BUILD) -Dprefix=$(PREFIX)
 	@$(MAKE) --no-print-directory all
@@ -58,4 +63,4 @@ install: $(BUILD)/build.ninja
 clean:
 	rm -rf build build-*
 
-.PHONY: all demo check count soak bench-apps install clean
+.PHONY: all demo check count soak mutate bench-apps install clean

@@ -6,7 +6,7 @@
  *   PROGRAM [--list] [--no-fork] [--scale X] [TEXT...]    only what contains one of the TEXTs in its name
  *
  * --scale, or PAWL_TEST_SCALE in the environment, multiplies the repetitions: less than 1 under a sanitizer
- * or an emulator, more for a soak.
+ * or an emulator, more for a soak. PAWL_TEST_LIMIT is the number of seconds after which a check hangs.
  */
 #pragma once
 

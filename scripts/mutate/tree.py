@@ -1,0 +1,167 @@
+"""A copy of the source tree with a build folder of its own, in which one file at a time is broken."""
+import hashlib
+import os
+import re
+import resource
+import shutil
+import signal
+import subprocess
+import time
+
+import killers
+
+SCALE = "0.05"  # of the tests' repetitions
+CASE_SECONDS = 10  # for one case, then it hangs
+GIGABYTE = 1 << 30
+CONFIGURE = ["meson", "setup", "--buildtype=plain", "-Doptimization=2", "-Dwerror=false", "-Dwarning_level=0", "-Dtests=true"]
+
+
+def copy_sources(to):
+    """What git knows or would; a file that is the same keeps its time, so that little is built again."""
+    listed = subprocess.run(["git", "ls-files", "-coz", "--exclude-standard"], capture_output=True, check=True).stdout
+    for path in filter(None, listed.decode().split("\0")):
+        if not os.path.isfile(path):
+            continue
+        target = os.path.join(to, path)
+        with open(path, "rb") as file:
+            new = file.read()
+        if os.path.isfile(target):
+            with open(target, "rb") as file:
+                if file.read() == new:
+                    continue
+        os.makedirs(os.path.dirname(target), exist_ok=True)
+        shutil.copy(path, target)
+
+
+class Tree:
+    def __init__(self, path):
+        self.path = os.path.abspath(path)
+        self.build = os.path.join(self.path, "build")
+        self.scratch = os.path.join(self.path, "scratch")
+        self.broken = None
+        copy_sources(self.path)
+        os.makedirs(self.scratch, exist_ok=True)
+        if not os.path.exists(os.path.join(self.build, "build.ninja")):
+            subprocess.run(CONFIGURE + ["build"], cwd=self.path, check=True, stdout=subprocess.DEVNULL)
+        self.library = re.search(r"^(src/libpawl\.so\.[\d.]+):", self.ninja("-t", "targets", "all").stdout, re.M)[1]
+        self.clean = {}
+        self.seconds = {}
+
+    def ninja(self, *arguments):
+        return subprocess.run(["ninja", "-C", self.build, *arguments], capture_output=True, text=True, errors="replace")
+
+    def digest(self, artifact):
+        """Builds one of the files that ship; None if that fails."""
+        target = self.library if artifact == "libpawl" else artifact
+        if self.ninja(target).returncode != 0:
+            return None
+        with open(os.path.join(self.build, target), "rb") as file:
+            return hashlib.sha256(file.read()).hexdigest()
+
+    def prepare(self, artifacts, tests):
+        """Builds the tree as it is; every test must pass, and its time is taken."""
+        for artifact in artifacts:
+            self.clean.setdefault(artifact, self.digest(artifact))
+        for test in tests:
+            if test in self.seconds:
+                continue
+            start = time.monotonic()
+            self.seconds[test] = 60
+            self.build_test(test)
+            start = time.monotonic()
+            killer = self.run(test)
+            if killer is not None:
+                raise SystemExit(f"mutate: {test} fails without any mutation: {killer}")
+            self.seconds[test] = time.monotonic() - start
+
+    def write(self, path, source):
+        with open(os.path.join(self.path, path), "wb") as file:
+            file.write(source)
+
+    def mend(self):
+        if self.broken is not None:
+            shutil.copy(self.broken, os.path.join(self.path, self.broken))
+            os.utime(os.path.join(self.path, self.broken))
+            self.broken = None
+
+    def apply(self, mutation):
+        """None if it makes a difference, else why not."""
+        if self.broken != mutation.file:
+            self.mend()
+        self.broken = mutation.file
+        with open(mutation.file, "rb") as file:
+            source = file.read()
+        self.write(mutation.file, source[: mutation.start] + mutation.text.encode() + source[mutation.end :])
+        for artifact in killers.SHIPPED[mutation.file.split("/")[0]]:
+            digest = self.digest(artifact)
+            if digest is None:
+                return "does not compile"
+            if digest != self.clean[artifact]:
+                return None
+        return "equivalent"
+
+    def build_test(self, name):
+        built = self.ninja(*killers.TESTS[name].targets)
+        if built.returncode != 0:
+            raise SystemExit(f"mutate: {name} does not build:\n{built.stdout[-2000:]}")
+
+    def run(self, name, cases=()):
+        """Runs a test until its first failure: None, or what failed."""
+        test = killers.TESTS[name]
+        command = [part.format(build=self.build) for part in test.command] + list(cases)
+        limit = time.monotonic() + 20 + 5 * self.seconds[name]
+        log = os.path.join(self.scratch, "log")
+        environment = os.environ | {
+            "PAWL_TEST_SCALE": SCALE,
+            "PAWL_TEST_LIMIT": str(CASE_SECONDS),
+            "TMPDIR": self.scratch,
+        }
+        with open(log, "wb") as out:
+            child = subprocess.Popen(
+                command,
+                cwd=self.path,
+                stdin=subprocess.DEVNULL,
+                stdout=out,
+                stderr=subprocess.STDOUT,
+                env=environment,
+                start_new_session=True,
+                preexec_fn=None if name == "tools" else limit_resources,
+            )
+        try:
+            return watch(child, log, limit)
+        finally:
+            end_session(child)
+
+
+def limit_resources():
+    resource.setrlimit(resource.RLIMIT_AS, (8 * GIGABYTE, 8 * GIGABYTE))
+    resource.setrlimit(resource.RLIMIT_FSIZE, (GIGABYTE, GIGABYTE))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+
+
+def watch(child, log, limit):
+    while True:
+        status = child.poll()
+        with open(log, "rb") as file:
+            failure = re.search(rb"^FAIL(?:ED)? ([^:\s]+):?(.*)", file.read(), re.M)
+        if failure is not None:
+            name, rest = failure[1].decode(), failure[2].decode(errors="replace").strip()
+            return name + (" (hangs)" if "no end within" in rest else "")
+        if status is not None:
+            return None if status == 0 else f"exit status {status}"
+        if time.monotonic() > limit:
+            return "(hangs)"
+        time.sleep(0.02)
+
+
+def end_session(leader):
+    """Tests put children into process groups of their own. A session is left only on purpose, which none of them does."""
+    for entry in os.listdir("/proc"):
+        try:
+            with open(f"/proc/{entry}/stat") as file:
+                session = int(file.read().rsplit(")", 1)[1].split()[3])
+            if session == leader.pid:
+                os.kill(int(entry), signal.SIGKILL)
+        except (OSError, ValueError, IndexError):
+            continue
+    leader.wait()
