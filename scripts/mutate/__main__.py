@@ -54,7 +54,7 @@ def wanted(options):
 
 
 def key(mutation):
-    return f"{mutation.name} @{mutation.source}"
+    return f"{mutation.name} @{mutation.body}"
 
 
 def read_outcomes():
@@ -108,15 +108,15 @@ class Work:
 def judge(tree, mutation, recent):
     """Those that killed a neighbour first, by case, and then all."""
     for test, case in recent[:KEPT]:
-        if killers.TESTS[test].takes_names and case:
+        if killers.TESTS[test].cases is not None and case:
             tree.build_test(test)
-            if (failed := tree.run(test, [case])) is not None:
+            if (failed := tree.run(test, [case])) is not None and tree.fails_again(test, failed):
                 return test, failed
-    tests = killers.for_file(mutation.file)
+    tests = killers.for_mutation(mutation.name)
     order = sorted(tests, key=lambda t: next((i for i, (test, _) in enumerate(recent) if test == t), len(recent)))
     for test in order:
         tree.build_test(test)
-        if (failed := tree.run(test)) is not None:
+        if (failed := tree.run(test)) is not None and tree.fails_again(test, failed):
             return test, failed
     return None
 
@@ -128,7 +128,7 @@ def work_in(tree, work):
         except queue.Empty:
             break
         tree.mend()
-        tree.prepare(killers.SHIPPED[group[0].file.split("/")[0]], killers.for_file(group[0].file))
+        tree.prepare(killers.SHIPPED[group[0].file.split("/")[0]], [t for m in group for t in killers.for_mutation(m.name)])
         recent = list(work.last[group[0].file])
         for mutation in group:
             start = time.monotonic()

@@ -18,8 +18,9 @@ OPTIONS = {
 }
 COMMON = ["-std=gnu11", "-D_GNU_SOURCE", "-DPAWL_UNWATCHED", "-Iinclude", "-I."]
 
-# `name` says which one it is as long as its function stays the same, wherever that stands.
-Mutation = namedtuple("Mutation", "name file line function what start end text source")
+# `text` goes into `source` from `start` to `end`. `name` and `body`, a digest of the function, say which one it is,
+# wherever the function stands.
+Mutation = namedtuple("Mutation", "name file source line function body start end text")
 
 EXPRESSIONS = {K.CALL_EXPR, K.BINARY_OPERATOR, K.COMPOUND_ASSIGNMENT_OPERATOR, K.UNARY_OPERATOR, K.UNEXPOSED_EXPR, K.StmtExpr}
 JUMPS = {K.BREAK_STMT, K.CONTINUE_STMT}
@@ -44,7 +45,7 @@ class Finder:
         if self.count[name] > 1:
             name += f" #{self.count[name]}"
         line = self.source.count(b"\n", 0, start) + 1
-        self.found[start, end, text] = Mutation(name, self.path, line, function[0], what, start, end, text, function[1])
+        self.found[start, end, text] = Mutation(name, self.path, self.source, line, *function, start, end, text)
 
     def delete(self, function, node):
         start, end = span(node)

@@ -2,7 +2,9 @@
 #include "bare.h"
 #include "cases.h"
 
+#include <errno.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -480,6 +482,73 @@ static void shared_in_turn(void)
     takes_shared_in_child(&memory[A]);
 }
 
+NAMED void locks_after_waiting(void)
+{
+    pawl_mutex_lock_call(&m);
+    END;
+}
+
+static void bare_wait_then_again(void)
+{
+    struct timespec past = {.tv_sec = 1};
+    pawl_mutex_lock_call(&m);
+    bare_timedwait(&condition, &m, &past);
+    locks_after_waiting();
+}
+
+static void *waits_for_ever(void *unused)
+{
+    pawl_mutex_lock_call(&m);
+    bare_timedwait(&condition, &m, &(struct timespec){.tv_sec = INT32_MAX});
+    return unused;
+}
+
+static void bare_wait_then_foreign(void)
+{
+    pthread_t thread;
+    if (pthread_create(&thread, NULL, waits_for_ever, NULL) != 0)
+        abort();
+    while (atomic_load(&condition.waiters) == 0 || atomic_load(&m.held) != 0)
+        sched_yield();
+    pawl_mutex_lock(&n);
+    pawl_mutex_unlock_call(&m);
+}
+
+NAMED void destroys_m(void)
+{
+    pawl_mutex_destroy(&m);
+    END;
+}
+
+static void bare_destruction(void)
+{
+    bare_lock(&m);
+    destroys_m();
+}
+
+static void fork_inverts(void)
+{
+    int status;
+    takes_a_then_b();
+    pid_t child = fork();
+    if (child != 0 && (waitpid(child, &status, 0) != child || status != 0))
+        abort();
+    takes_b_then_a();
+    if (child == 0)
+        _exit(0);
+}
+
+/* Where standard error is closed, a report fails to be written. */
+static void keeps_errno(void)
+{
+    takes_a_then_b();
+    close(STDERR_FILENO);
+    errno = 77;
+    takes_b_then_a();
+    if (errno != 77)
+        _exit(1);
+}
+
 static const struct {
     const char *name;
     void (*run)(void);
@@ -505,6 +574,11 @@ static const struct {
     {"mixed", mixed},
     {"shared", shared},
     {"shared_in_turn", shared_in_turn},
+    {"bare_wait_then_again", bare_wait_then_again},
+    {"bare_wait_then_foreign", bare_wait_then_foreign},
+    {"bare_destruction", bare_destruction},
+    {"fork_inverts", fork_inverts},
+    {"keeps_errno", keeps_errno},
 };
 
 int run_case(const char *name, const char *lock)

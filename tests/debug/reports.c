@@ -4,6 +4,7 @@
  */
 #include "harness.h"
 
+#include <fnmatch.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,6 +17,7 @@ static const char *program;
 
 typedef struct outcome {
     int status;
+    pid_t process;
     char text[16384];
 } outcome;
 
@@ -40,6 +42,7 @@ static outcome run(const char *name, const char *lock, const char *mode)
         _exit(99);
     }
     close(says[1]);
+    o.process = child;
     size_t length = 0;
     ssize_t n;
     while ((n = read(says[0], o.text + length, sizeof o.text - 1 - length)) > 0)
@@ -134,6 +137,86 @@ static void correct_programs(const lock_info *lock)
         is_silent("trylock", lock->name, NULL);
 }
 
+/* ---- what a report says, word for word */
+
+/* The function that calls the lock's is the first or the second frame. */
+#define STACK(function) "    #0  *" function "+0x[1-9a-f]* (debug_reports+0x[1-9a-f]*)\n*"
+
+static const struct {
+    const char *name, *lock, *text;
+} wordings[] = {
+    {"self", "mcs",
+     "pawl: self-deadlock (process @)\n"
+     "  thread @ waits for pawl_mcs 0x*, which it holds; it waits here:\n" STACK(
+         "takes_again") "  and took it here:\n" STACK("takes_first")},
+    {"unlock", "mcs",
+     "pawl: unlock of a lock that is not held (process @)\n"
+     "  thread @ unlocks pawl_mcs 0x* here:\n" STACK("unlocks_again") "  it was last unlocked here:\n" STACK(
+         "unlocks_first")},
+    {"abort_forks", "mutex",
+     "pawl: unlock of a lock that is not held (process @)\n"
+     "  thread @ unlocks pawl_mutex 0x* here:\n" STACK("drop_m") "  it was not locked lately\n"},
+    {"foreign", "hemlock",
+     "pawl: unlock by a thread that does not hold the lock (process @)\n"
+     "  thread [1-9]* unlocks pawl_hemlock 0x* here:\n" STACK(
+         "unlocks_elsewhere") "  thread @ took it here:\n" STACK("takes_first")},
+    {"three", "mcs",
+     "pawl: lock-order inversion (process @)\n"
+     "  thread @ holds pawl_mcs 0x*, taken here:\n" STACK("takes_c_then_a") "  and takes pawl_mcs 0x* "
+                                                                            "here:\n" STACK("takes_c_then_a") "  but thread @ held pawl_mcs 0x*, taken here:\n" STACK("takes_b_then_c") "  and took pawl_mcs 0x* here:\n" STACK(
+                                                                                "takes_b_then_c") "  but "
+                                                                                                  "thread @ "
+                                                                                                  "held "
+                                                                                                  "pawl_mcs "
+                                                                                                  "0x*, "
+                                                                                                  "taken "
+                                                                                                  "here:"
+                                                                                                  "\n" STACK("takes_a_then_b") "  and took pawl_mcs 0x* here:\n" STACK("takes_a_then_b")},
+    {"destruction", "mcs",
+     "pawl: destruction of a lock that is held (process @)\n"
+     "  thread @ destroys pawl_mcs 0x* here:\n" STACK("destroys") "  thread @ took it here:\n" STACK(
+         "takes_first")},
+    {"bare_destruction", "mutex",
+     "pawl: destruction of a lock that is held (process @)\n"
+     "  thread @ destroys pawl_mutex 0x* here:\n" STACK(
+         "destroys_m") "  nobody knows who took it: not code that is compiled with -DPAWL_DEBUG\n"},
+};
+
+/* With the process's number, which is its first thread's, too, for every @. */
+static void fill_in(char *to, size_t size, const char *pattern, pid_t process)
+{
+    size_t length = 0;
+    for (; *pattern != '\0' && length + 16 < size; pattern++)
+        length += (size_t)(*pattern == '@' ? sprintf(to + length, "%d", (int)process)
+                                           : sprintf(to + length, "%c", *pattern));
+}
+
+/* Frames count up from 0, and none is the library's own. */
+static void check_frames(const char *text)
+{
+    int last = -1, number;
+    for (const char *line = text; line != NULL; line = strchr(line + 1, '\n')) {
+        if (sscanf(line, "\n    #%d", &number) != 1)
+            continue;
+        CHECK(number == 0 || number == last + 1, "frame %d after %d\n%s", number, last, text);
+        last = number;
+    }
+    CHECK(last > 0 && strstr(text, "pawl_debug") == NULL, "a frame of the library's\n%s", text);
+}
+
+static void wording(const lock_info *unused)
+{
+    (void)unused;
+    for (size_t i = 0; i < sizeof wordings / sizeof *wordings; i++) {
+        char pattern[4096] = "";
+        outcome o = run(wordings[i].name, wordings[i].lock, "1");
+        fill_in(pattern, sizeof pattern, wordings[i].text, o.process);
+        CHECK(fnmatch(pattern, o.text, 0) == 0, "%s says\n%s\ninstead of\n%s", wordings[i].name, o.text,
+              pattern);
+        check_frames(o.text);
+    }
+}
+
 /* ---- once */
 
 /* With a lock that leaves nothing of a process behind. */
@@ -202,6 +285,37 @@ static void calls(const lock_info *unused)
     is_silent("call_waits", "mutex", "1");
 }
 
+/* A wait through code that does not tell: the library does. */
+static void bare_waits(const lock_info *unused)
+{
+    (void)unused;
+    outcome o = run("bare_wait_then_again", "mutex", "1");
+    CHECK(aborted(&o) && strstr(o.text, "pawl: self-deadlock") && strstr(o.text, "locks_after_waiting"),
+          "not held after the wait: status %#x\n%s", o.status, o.text);
+    o = run("bare_wait_then_foreign", "mutex", "1");
+    CHECK(aborted(&o) && strstr(o.text, "pawl: unlock of a lock that is not held"),
+          "held during the wait: status %#x\n%s", o.status, o.text);
+}
+
+/* The child's own order, with what the parent did before; and the parent goes on. */
+static void forks_and_reports(const lock_info *unused)
+{
+    (void)unused;
+    outcome o = run("fork_inverts", "mutex", "continue");
+    CHECK(WIFEXITED(o.status) && WEXITSTATUS(o.status) == 0, "status %#x\n%s", o.status, o.text);
+    CHECK(times(o.text, "pawl: lock-order inversion") == 2, "not one report of each\n%s", o.text);
+    const char *child = strstr(o.text, "(process ");
+    int process = 0, thread = -1;
+    CHECK(child != NULL && sscanf(child, "(process %d)\n  thread %d", &process, &thread) == 2, "%s", o.text);
+    CHECK(process == thread && process != o.process, "process %d, thread %d\n%s", process, thread, o.text);
+}
+
+static void errno_stays(const lock_info *unused)
+{
+    (void)unused;
+    is_silent("keeps_errno", "mutex", "continue");
+}
+
 static void exempts_mixed(const lock_info *unused)
 {
     (void)unused;
@@ -226,6 +340,10 @@ static const promise promises[] = {
     {.name = "fork_handlers_may_lock", .check = forks_with_handlers, .subject = "debug"},
     {.name = "who_handles_the_abort_may_fork", .check = abort_forks, .subject = "debug"},
     {.name = "calls_are_watched_at_run_time", .check = calls, .subject = "debug"},
+    {.name = "reports_name_threads_locks_and_places", .check = wording, .subject = "debug"},
+    {.name = "waits_of_other_code_are_watched", .check = bare_waits, .subject = "debug"},
+    {.name = "children_of_fork_report", .check = forks_and_reports, .subject = "debug"},
+    {.name = "errno_is_left_alone", .check = errno_stays, .subject = "debug"},
     {.name = "locks_taken_by_other_code_are_no_error", .check = exempts_mixed, .subject = "debug"},
 };
 
