@@ -27,10 +27,10 @@ def check(locks, budget):
 
 
 TESTS = {
-    **{name: harness(f"tests/mutex/test_mutex_{name}") for name in ("mutex", "fairmutex", "cond", "cond_order", "forks", "manners")},
+    **{name: harness(f"tests/mutex/test_mutex_{name}") for name in ("mutex", "fairmutex", "cond", "cond_order", "forks", "manners", "queue")},
     **{
         name: harness(f"tests/test_{name}")
-        for name in ("policy", "hapax", "semaphore")
+        for name in ("policy", "hapax", "nodes", "semaphore")
     },
     **{name: harness(f"tests/test_{name}", FEW) for name in ("thread_exit", "tardy", "churn", "trylock", "idle")},
     "reports": harness("tests/debug/debug_reports", FEW),
@@ -52,8 +52,8 @@ TESTS = {
     ),
 }
 
-MUTEXES = ["cond", "mutex", "forks", "cond_order", "manners", "fairmutex", "check_mutex", "conform_mutex"]
-LOCKS = ["policy", "trylock", "thread_exit", "semaphore", "hapax", "tardy", "churn", "forks", "check_locks", "conform_mcs"]
+MUTEXES = ["queue", "cond", "mutex", "forks", "cond_order", "manners", "fairmutex", "check_mutex", "conform_mutex"]
+LOCKS = ["policy", "nodes", "trylock", "thread_exit", "semaphore", "hapax", "tardy", "churn", "forks", "check_locks", "conform_mcs"]
 PRELOAD = ["conform_mutex", "conform_mcs", "conform_fair"]
 
 # The first whose pattern is in the mutation's name.
