@@ -3,7 +3,6 @@
 
 #ifdef PAWL_IN_PTHREAD_MUTEX
 
-#include <errno.h>
 #include <signal.h>
 #include <stdint.h>
 #include <sys/syscall.h>
@@ -14,9 +13,7 @@ static __thread uint64_t before __attribute__((tls_model("initial-exec")));
 /* Not pthread_sigmask(), which spares the signals that glibc cancels threads with. */
 static void set_mask(const uint64_t *to, uint64_t *from)
 {
-    int saved = errno;
     syscall(SYS_rt_sigprocmask, SIG_SETMASK, to, from, sizeof *to);
-    errno = saved;
 }
 
 void pawl_signals_block(void)

@@ -2,6 +2,7 @@
  * not hold that mutex */
 #include "case.h"
 
+#include <sched.h>
 #include <signal.h>
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER, others = PTHREAD_MUTEX_INITIALIZER;
@@ -335,8 +336,53 @@ static void a_handler_may_wait_for_another_condvar(void)
     interrupt_waits(wait_a_while, NULL);
 }
 
-const test_case signal_cases[] = {
-    CASE(a_handler_may_lock_another_mutex),           CASE(a_handler_may_try_the_same_mutex),
-    CASE(a_handler_may_unlock_what_its_thread_holds), BEYOND(a_handler_may_signal_the_same_condvar),
-    CASE(every_signal_of_a_handler_arrives),          CASE(a_handler_may_wait_for_another_mutex),
-    CASE(a_handler_may_wait_for_another_condvar),     {0}};
+/* More than a thread has queue nodes for: it takes them from the process, and gives them back. */
+enum { MANY = 80 };
+static pthread_mutex_t many[2][MANY];
+static _Atomic(int) came;
+
+static void lock_many(pthread_mutex_t *m)
+{
+    for (int i = 0; i < MANY; i++)
+        OK(pthread_mutex_lock(&m[i]));
+    for (int i = 0; i < MANY; i++)
+        OK(pthread_mutex_unlock(&m[i]));
+}
+
+static void lock_as_many(int unused)
+{
+    (void)unused;
+    lock_many(many[1]);
+    came++;
+}
+
+static void *lock_many_until_stopped(void *unused)
+{
+    while (!stop)
+        lock_many(many[0]);
+    return unused;
+}
+
+static void a_handler_may_hold_many_mutexes(void)
+{
+    struct sigaction action = {.sa_handler = lock_as_many};
+    OK(sigaction(SIGUSR1, &action, NULL));
+    pthread_t t = spawn(lock_many_until_stopped, NULL);
+    for (int i = 1; i <= 200; i++) {
+        OK(pthread_kill(t, SIGUSR1));
+        while (came < i)
+            sched_yield();
+    }
+    stop = true;
+    join(t);
+}
+
+const test_case signal_cases[] = {CASE(a_handler_may_lock_another_mutex),
+                                  CASE(a_handler_may_try_the_same_mutex),
+                                  CASE(a_handler_may_unlock_what_its_thread_holds),
+                                  BEYOND(a_handler_may_signal_the_same_condvar),
+                                  CASE(every_signal_of_a_handler_arrives),
+                                  CASE(a_handler_may_wait_for_another_mutex),
+                                  CASE(a_handler_may_wait_for_another_condvar),
+                                  CASE(a_handler_may_hold_many_mutexes),
+                                  {0}};
