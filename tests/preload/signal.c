@@ -2,8 +2,8 @@
  * not hold that mutex */
 #include "case.h"
 
-#include <sched.h>
 #include <signal.h>
+#include <sys/time.h>
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER, others = PTHREAD_MUTEX_INITIALIZER;
 static int count, handled;
@@ -337,44 +337,32 @@ static void a_handler_may_wait_for_another_condvar(void)
 }
 
 /* More than a thread has queue nodes for: it takes them from the process, and gives them back. */
-enum { MANY = 80 };
-static pthread_mutex_t many[2][MANY];
-static _Atomic(int) came;
-
-static void lock_many(pthread_mutex_t *m)
+static void lock_many(pthread_mutex_t *m, int n)
 {
-    for (int i = 0; i < MANY; i++)
+    for (int i = 0; i < n; i++)
         OK(pthread_mutex_lock(&m[i]));
-    for (int i = 0; i < MANY; i++)
+    for (int i = 0; i < n; i++)
         OK(pthread_mutex_unlock(&m[i]));
 }
 
-static void lock_as_many(int unused)
+static void lock_some(int unused)
 {
     (void)unused;
-    lock_many(many[1]);
-    came++;
-}
-
-static void *lock_many_until_stopped(void *unused)
-{
-    while (!stop)
-        lock_many(many[0]);
-    return unused;
+    static pthread_mutex_t some[5];
+    lock_many(some, 5);
+    handled++;
 }
 
 static void a_handler_may_hold_many_mutexes(void)
 {
-    struct sigaction action = {.sa_handler = lock_as_many};
-    OK(sigaction(SIGUSR1, &action, NULL));
-    pthread_t t = spawn(lock_many_until_stopped, NULL);
-    for (int i = 1; i <= 200; i++) {
-        OK(pthread_kill(t, SIGUSR1));
-        while (came < i)
-            sched_yield();
-    }
-    stop = true;
-    join(t);
+    static pthread_mutex_t many[80];
+    struct sigaction action = {.sa_handler = lock_some};
+    struct itimerval often = {.it_interval = {.tv_usec = 50}, .it_value = {.tv_usec = 50}}, never = {0};
+    OK(sigaction(SIGALRM, &action, NULL));
+    OK(setitimer(ITIMER_REAL, &often, NULL));
+    while (*(volatile int *)&handled < 3000)
+        lock_many(many, 80);
+    OK(setitimer(ITIMER_REAL, &never, NULL));
 }
 
 const test_case signal_cases[] = {CASE(a_handler_may_lock_another_mutex),
