@@ -147,13 +147,13 @@ def work_in(tree, work):
 def try_all(todo, jobs):
     work = Work(todo)
 
-    def worker(number):
+    def worker():
         try:
-            work_in(Tree(f"{FOLDER}/tree-{number}"), work)
+            work_in(Tree(FOLDER), work)
         except BaseException as e:  # also SystemExit: the others end, too
             work.failure = e
 
-    threads = [threading.Thread(target=worker, args=(i,)) for i in range(min(jobs, len(todo)))]
+    threads = [threading.Thread(target=worker) for _ in range(min(jobs, len(todo)))]
     for t in threads:
         t.start()
     for t in threads:

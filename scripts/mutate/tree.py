@@ -1,4 +1,5 @@
 """A copy of the source tree with a build folder of its own, in which one file at a time is broken."""
+import fcntl
 import hashlib
 import os
 import re
@@ -33,9 +34,22 @@ def copy_sources(to):
         shutil.copy(path, target)
 
 
+def claim(folder):
+    """The first tree in there that no other process works in, and what keeps it claimed."""
+    for number in range(1000):
+        path = os.path.join(os.path.abspath(folder), f"tree-{number}")
+        os.makedirs(path, exist_ok=True)
+        claimed = open(os.path.join(path, "claimed"), "w")
+        try:
+            fcntl.flock(claimed, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return path, claimed
+        except BlockingIOError:
+            claimed.close()
+
+
 class Tree:
-    def __init__(self, path):
-        self.path = os.path.abspath(path)
+    def __init__(self, folder):
+        self.path, self.claimed = claim(folder)
         self.build = os.path.join(self.path, "build")
         self.scratch = os.path.join(self.path, "scratch")
         self.broken = None

@@ -164,7 +164,87 @@ static void may_be_freed_after_broadcast(const lock_info *unused)
     }
 }
 
+/* ---- what a wait returns */
+
+static pawl_cond told;
+static bool ready;
+
+static void tell(int me, void *arg)
+{
+    (void)me, (void)arg;
+    pawl_mcs_ctx c = {0};
+    while (atomic_load(&told.waiters) == 0)
+        sched_yield();
+    lock(&c);
+    ready = true;
+    pawl_cond_signal(&told);
+    unlock(&c);
+}
+
+static void lock_any(void *unused, void *c)
+{
+    (void)unused;
+    lock(c);
+}
+
+static void unlock_any(void *unused, void *c)
+{
+    (void)unused;
+    unlock(c);
+}
+
+static int wait_any(pawl_cond *cond, pawl_mcs_ctx *c, const struct timespec *deadline)
+{
+    if (deadline != NULL)
+        return pawl_cond_clockwait_any(cond, lock_any, unlock_any, NULL, c, CLOCK_MONOTONIC, deadline);
+    pawl_cond_wait_any(cond, lock_any, unlock_any, NULL, c);
+    return 0;
+}
+
+typedef int waits(pawl_cond *cond, pawl_mcs_ctx *c, const struct timespec *deadline);
+
+static void be_told(waits *wait, const struct timespec *deadline)
+{
+    pawl_mcs_ctx c = {0};
+    team_member team[1];
+    ready = false;
+    lock(&c);
+    team_start(team, 1, tell, NULL);
+    while (!ready) {
+        int result = wait(&told, &c, deadline);
+        CHECK(result == 0, "lock %d: %d from a wait that was signalled", use, result);
+    }
+    unlock(&c);
+    team_join(team, 1);
+    CHECK(atomic_load(&told.waiters) == 0, "lock %d: still counted after a signal", use);
+}
+
+static void check_results(waits *wait)
+{
+    pawl_mcs_ctx c = {0};
+    struct timespec past = {.tv_sec = 1}, wrong = {.tv_nsec = -1},
+                    far = in_ns(CLOCK_MONOTONIC, INT64_C(1) << 42);
+    lock(&c);
+    CHECK(wait(&told, &c, &past) == ETIMEDOUT, "lock %d: a time that is over", use);
+    CHECK(atomic_load(&told.waiters) == 0, "lock %d: still counted after the time was over", use);
+    CHECK(wait(&told, &c, &wrong) == EINVAL, "lock %d: a time that is none", use);
+    CHECK(atomic_load(&told.waiters) == 0, "lock %d: counted, and did not wait", use);
+    unlock(&c);
+    be_told(wait, &far);
+    be_told(wait, NULL);
+}
+
+static void a_wait_tells_how_it_ended(const lock_info *unused)
+{
+    (void)unused;
+    for (use = 0; use < LOCKS; use++) {
+        check_results(wait_until);
+        check_results(wait_any);
+    }
+}
+
 static const promise promises[] = {
+    ONE("cond", a_wait_tells_how_it_ended),
     ONE("cond", no_signal_is_lost),
     ONE("cond", broadcast_reaches_everybody),
     ONE("cond", may_be_freed_after_broadcast),

@@ -214,8 +214,6 @@ static void child_counts_no_sleepers(const lock_info *unused)
 static const promise promises[] = {
     ONE("mutex", child_of_the_owner_may_unlock_and_lock),
     ONE("mutex", child_handler_of_the_program_may_lock),
-}
-
     ONE("mutex", child_has_no_dormant_waiters),
     ONE("cond", child_has_no_waiters),
     ONE("wait", child_counts_no_sleepers),
