@@ -105,12 +105,10 @@ static void after_fork(void)
     busy = false;
 }
 
-/* If another thread had the guard, it is not there to let go of it. */
 static void after_fork_in_child(void)
 {
     if (self != NULL)
         self->id = thread_id();
-    atomic_store_explicit(&guard, FREE, memory_order_relaxed);
     after_fork();
 }
 

@@ -2,6 +2,8 @@
 #include "bare.h"
 #include "cases.h"
 
+#include "../../src/debug_stack.h"
+
 #include <errno.h>
 #include <pthread.h>
 #include <sched.h>
@@ -428,6 +430,8 @@ static void mixed(void)
         pawl_mutex_lock(&m);
         bare_unlock(&m);
     }
+    pawl_mutex_lock(&m);
+    pawl_mutex_unlock(&m);
     pawl_mutex_destroy(&m);
 }
 
@@ -482,6 +486,18 @@ static void shared_in_turn(void)
     takes_shared_in_child(&memory[A]);
 }
 
+/* Nobody told that it was unlocked, but another thread has it next. */
+static void mixed_threads(void)
+{
+    pawl_mutex_lock(&m);
+    bare_unlock(&m);
+    in_thread(signals);
+    pawl_mutex_lock(&n);
+    pawl_mutex_lock(&m);
+    pawl_mutex_unlock(&m);
+    pawl_mutex_unlock(&n);
+}
+
 NAMED void locks_after_waiting(void)
 {
     pawl_mutex_lock_call(&m);
@@ -529,6 +545,7 @@ static void bare_destruction(void)
 static void fork_inverts(void)
 {
     int status;
+    in_thread(some_pairs); /* not only this thread has used locks */
     takes_a_then_b();
     pid_t child = fork();
     if (child != 0 && (waitpid(child, &status, 0) != child || status != 0))
@@ -538,15 +555,80 @@ static void fork_inverts(void)
         _exit(0);
 }
 
+static int next_file(void)
+{
+    int file = dup(STDIN_FILENO);
+    close(file);
+    return file;
+}
+
 /* Where standard error is closed, a report fails to be written. */
 static void keeps_errno(void)
 {
     takes_a_then_b();
     close(STDERR_FILENO);
+    int file = next_file();
     errno = 77;
     takes_b_then_a();
-    if (errno != 77)
+    end(A);
+    if (errno != 77 || next_file() != file)
         _exit(1);
+}
+
+static void destroys_then_inverts(void)
+{
+    take(C);
+    drop(C);
+    end(C);
+    inversion();
+}
+
+/* ---- threads and locks that come and go */
+
+static void *own_pairs(void *unused)
+{
+    for (int i = 0; i < 1000; i++) {
+        pawl_mutex a = {0}, b = {0};
+        pawl_mutex_lock(&a);
+        pawl_mutex_lock(&b);
+        pawl_mutex_unlock(&a);
+        pawl_mutex_unlock(&b);
+        pawl_mutex_destroy(&a);
+        pawl_mutex_destroy(&b);
+    }
+    return unused;
+}
+
+static void threads_of_their_own(void)
+{
+    pthread_t threads[4];
+    for (int i = 0; i < 4; i++)
+        if (pthread_create(&threads[i], NULL, own_pairs, NULL) != 0)
+            abort();
+    for (int i = 0; i < 4; i++)
+        pthread_join(threads[i], NULL);
+}
+
+static void *lock_some(void *unused)
+{
+    static pawl_mutex some[100];
+    for (int i = 0; i < 100; i++) {
+        pawl_mutex_lock(&some[i]);
+        pawl_mutex_unlock(&some[i]);
+    }
+    return unused;
+}
+
+/* What the debug mode takes from the system lies between two requests for it. */
+static void little_memory(void)
+{
+    in_thread(lock_some);
+    char *before = pawl_debug_memory(16);
+    for (int i = 0; i < 100; i++)
+        in_thread(lock_some);
+    ptrdiff_t taken = (char *)pawl_debug_memory(16) - before;
+    if (taken <= 0 || taken > 4096)
+        fprintf(stderr, "%td bytes\n", taken);
 }
 
 static const struct {
@@ -579,6 +661,10 @@ static const struct {
     {"bare_destruction", bare_destruction},
     {"fork_inverts", fork_inverts},
     {"keeps_errno", keeps_errno},
+    {"destroys_then_inverts", destroys_then_inverts},
+    {"threads_of_their_own", threads_of_their_own},
+    {"little_memory", little_memory},
+    {"mixed_threads", mixed_threads},
 };
 
 int run_case(const char *name, const char *lock)
