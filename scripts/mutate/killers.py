@@ -61,6 +61,7 @@ CHOICE = [
     ("valgrind", ["reports", "tools"]),
     ("^src/debug_graph", ["graph", "reports"]),
     ("^src/debug", ["reports", "watched"]),
+    ("^src/cond.*(watched|pawl_debug)", ["reports"]),
     ("^src/symbol", ["reports"]),
     ("^src/signals", ["conform_mcs"]),
     ("^src/nested", ["conform_mutex", "conform_fair"]),

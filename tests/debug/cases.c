@@ -409,6 +409,33 @@ static void calls(void)
     calls_b_then_a();
 }
 
+static void *unlocks_m_by_call(void *unused)
+{
+    pawl_mutex_unlock_call(&m);
+    return unused;
+}
+
+static void calls_mixed(void)
+{
+    pawl_mutex_lock_call(&m);
+    in_thread(unlocks_m_by_call);
+    bare_lock(&m);
+    pawl_mutex_unlock_call(&m);
+    pawl_mutex_lock_call(&m);
+    bare_unlock(&m);
+    pawl_mutex_lock_call(&m);
+    pawl_mutex_unlock_call(&m);
+    if (!pawl_mutex_trylock_call(&m))
+        abort();
+    pawl_mutex_unlock_call(&m);
+}
+
+static void try_call_then_again(void)
+{
+    if (pawl_mutex_trylock_call(&m))
+        pawl_mutex_lock_call(&m);
+}
+
 static void call_waits(void)
 {
     struct timespec past = {.tv_sec = 1};
@@ -653,6 +680,8 @@ static const struct {
     {"abort_forks", abort_forks},
     {"calls", calls},
     {"call_waits", call_waits},
+    {"calls_mixed", calls_mixed},
+    {"try_call_then_again", try_call_then_again},
     {"mixed", mixed},
     {"shared", shared},
     {"shared_in_turn", shared_in_turn},

@@ -231,18 +231,25 @@ static void interrupt_waits(void (*handler)(int), void (*between)(void))
 }
 
 static pthread_mutex_t guards[NEIGHBOURS];
-static int go[NEIGHBOURS];
+static int go[NEIGHBOURS], broadcasts[NEIGHBOURS];
+
+/* Every other one is for a broadcast, which lets each of its waiters go once. */
+static bool is_broadcast(int i)
+{
+    return i % 2 != 0;
+}
 
 static void *wait_for_go(void *argument)
 {
-    int i = (int)(intptr_t)argument;
+    int i = (int)(intptr_t)argument, seen = 0;
     OK(pthread_mutex_lock(&guards[i]));
     for (;;) {
-        while (go[i] == 0)
+        while (go[i] == 0 || (go[i] > 0 && is_broadcast(i) && broadcasts[i] == seen))
             OK(pthread_cond_wait(&neighbour[i]->cond, &guards[i]));
         if (go[i] < 0)
             break;
         go[i]--;
+        seen = broadcasts[i];
     }
     OK(pthread_mutex_unlock(&guards[i]));
     return NULL;
@@ -255,7 +262,10 @@ static void send_all(int unused)
         if (pthread_mutex_trylock(&guards[i]) != 0)
             continue; /* its owner may need what the interrupted thread has */
         go[i] += WAITERS;
-        for (int k = 0; k < WAITERS; k++)
+        broadcasts[i]++;
+        if (is_broadcast(i))
+            OK(pthread_cond_broadcast(&neighbour[i]->cond));
+        for (int k = 0; k < WAITERS && !is_broadcast(i); k++)
             OK(pthread_cond_signal(&neighbour[i]->cond));
         OK(pthread_mutex_unlock(&guards[i]));
     }
