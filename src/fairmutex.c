@@ -62,10 +62,9 @@ void pawl_fairmutex_unlock_contended(pawl_fairmutex *m)
         return;
     }
     pawl_bucket *b = pawl_bucket_lock(m);
-    collect(b, m);
     pawl_sleeper *first = pawl_queue_first(b, m), *asleep = NULL;
-    while (first == NULL) { /* all of them have given up */
-        if (pawl_cas_release(&m->word, HELD, 0)) {
+    while (first == NULL) {
+        if (pawl_cas_release(&m->word, HELD, 0)) { /* all of them have given up */
             pawl_bucket_unlock(b);
             return;
         }
