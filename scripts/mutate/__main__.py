@@ -15,13 +15,14 @@ import json
 import os
 import queue
 import random
+import signal
 import sys
 import threading
 import time
 
 import killers
 import mutations
-from tree import Tree
+import tree
 
 FOLDER = "build-mutate"
 KEPT = 3  # cases that are tried first
@@ -105,43 +106,43 @@ class Work:
                 print(f"{mutation.file}:{mutation.line}: {mutation.name.split(': ', 1)[1]}  [{self.left} left]", file=sys.stderr)
 
 
-def judge(tree, mutation, recent):
+def judge(place, mutation, recent):
     """Those that killed a neighbour first, by case, and then all."""
     for test, case in recent[:KEPT]:
         if killers.TESTS[test].cases is not None and case:
-            tree.build_test(test)
-            if (failed := tree.run(test, [case])) is not None and tree.fails_again(test, failed):
+            place.build_test(test)
+            if (failed := place.run(test, [case])) is not None and place.fails_again(test, failed):
                 return test, failed
     tests = killers.for_mutation(mutation.name)
     order = sorted(tests, key=lambda t: next((i for i, (test, _) in enumerate(recent) if test == t), len(recent)))
     for test in order:
-        tree.build_test(test)
-        if (failed := tree.run(test)) is not None and tree.fails_again(test, failed):
+        place.build_test(test)
+        if (failed := place.run(test)) is not None and place.fails_again(test, failed):
             return test, failed
     return None
 
 
-def work_in(tree, work):
+def work_in(place, work):
     while work.failure is None:
         try:
             group = work.functions.get_nowait()
         except queue.Empty:
             break
-        tree.mend()
-        tree.prepare(killers.SHIPPED[group[0].file.split("/")[0]], [t for m in group for t in killers.for_mutation(m.name)])
+        place.mend()
+        place.prepare(killers.SHIPPED[group[0].file.split("/")[0]], [t for m in group for t in killers.for_mutation(m.name)])
         recent = list(work.last[group[0].file])
         for mutation in group:
             start = time.monotonic()
-            verdict, by = tree.apply(mutation), None
+            verdict, by = place.apply(mutation), None
             if verdict is None:
-                by = judge(tree, mutation, recent)
+                by = judge(place, mutation, recent)
                 verdict = "killed" if by else "survived"
             if by is not None:
                 case = by[1].removesuffix(" (hangs)") if not by[1].startswith(("(", "exit")) else ""
                 recent = [(by[0], case)] + [r for r in recent if r != (by[0], case)]
                 work.last[mutation.file] = recent[:KEPT]
             work.record(mutation, verdict, by, time.monotonic() - start)
-    tree.mend()
+    place.mend()
 
 
 def try_all(todo, jobs):
@@ -149,7 +150,7 @@ def try_all(todo, jobs):
 
     def worker():
         try:
-            work_in(Tree(FOLDER), work)
+            work_in(tree.Tree(FOLDER), work)
         except BaseException as e:  # also SystemExit: the others end, too
             work.failure = e
 
@@ -201,6 +202,8 @@ def main():
             print(f"{m.file}:{m.line}: {m.name.split(': ', 1)[1]}")
         return
     os.makedirs(FOLDER, exist_ok=True)
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, tree.end_all)
     outcomes = read_outcomes()
     done = {k for k, o in outcomes.items() if not (options.again and o["verdict"] == "survived")}
     outcomes.update(try_all([m for m in all_of_them if key(m) not in done], options.jobs))

@@ -14,6 +14,7 @@ import killers
 SCALE = "0.05"  # of the tests' repetitions
 CASE_SECONDS = 10  # for one case, then it hangs
 GIGABYTE = 1 << 30
+running = set()  # tests, by process; each has a session of its own
 CONFIGURE = ["meson", "setup", "--buildtype=plain", "-Doptimization=2", "-Dwerror=false", "-Dwarning_level=0", "-Dtests=true"]
 
 
@@ -145,10 +146,13 @@ class Tree:
                 start_new_session=True,
                 preexec_fn=None if name == "tools" else limit_resources,
             )
+        running.add(child.pid)
         try:
             return watch(child, log, limit)
         finally:
-            end_session(child)
+            end_session(child.pid)
+            running.discard(child.pid)
+            child.wait()
 
 
 def limit_resources():
@@ -178,8 +182,14 @@ def end_session(leader):
         try:
             with open(f"/proc/{entry}/stat") as file:
                 session = int(file.read().rsplit(")", 1)[1].split()[3])
-            if session == leader.pid:
+            if session == leader:
                 os.kill(int(entry), signal.SIGKILL)
         except (OSError, ValueError, IndexError):
             continue
-    leader.wait()
+
+
+def end_all(number, frame):
+    """A signal's handler: no test is left behind."""
+    for leader in list(running):
+        end_session(leader)
+    os._exit(128 + number)
