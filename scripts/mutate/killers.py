@@ -59,10 +59,10 @@ PRELOAD = ["conform_mutex", "conform_mcs", "conform_fair"]
 # The first whose pattern is in the mutation's name.
 CHOICE = [
     ("valgrind", ["reports", "tools"]),
-    ("^src/debug_graph", ["graph", "reports"]),
+    ("^src/debug_(graph|stack)", ["graph", "reports"]),
     ("^src/debug", ["reports", "watched"]),
     ("^src/cond.*(watched|pawl_debug)", ["reports"]),
-    ("^src/symbol", ["reports"]),
+    ("^src/symbol", ["graph", "reports"]),
     ("^src/signals", ["conform_mcs"]),
     ("^src/nested", ["conform_mutex", "conform_fair"]),
     ("^src/thread", LOCKS + ["reports"]),

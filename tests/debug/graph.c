@@ -1,9 +1,12 @@
-/* graph.c - the debug mode's notes, against a plain table of the same */
+/* graph.c - the debug mode's notes, against a plain table of the same; and what they are made of, stacks and names */
 #include "harness.h"
 
 #include "../../src/debug_graph.h"
+#include "../../src/symbol.h"
 
+#include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 enum { LOCKS = 300, CROWD = 40000, STEPS = 60000 };
 
@@ -259,6 +262,52 @@ static void a_stack_begins_with_the_caller(const lock_info *unused)
     CHECK(latest->depth == DEBUG_FRAMES, "%d frames of many", latest->depth);
 }
 
+/* ---- names */
+
+static int count_lines(const char *path)
+{
+    int n = 0;
+    FILE *f = fopen(path, "r");
+    CHECK(f != NULL, "no %s", path);
+    for (int c; (c = getc(f)) != EOF;)
+        n += c == '\n';
+    fclose(f);
+    return n;
+}
+
+static int next_file(void)
+{
+    int file = dup(STDERR_FILENO);
+    close(file);
+    return file;
+}
+
+static void functions_are_named(const lock_info *unused)
+{
+    (void)unused;
+    symbol s;
+    pawl_symbol_find((const char *)(uintptr_t)note + 1, &s);
+    CHECK(strcmp(s.name, "note") == 0 && s.offset == 1 && strstr(s.module, "/debug_graph") != NULL,
+          "%s+%d in %s", s.name, (int)s.offset, s.module);
+    pawl_symbol_find((const char *)(uintptr_t)getenv + 1, &s);
+    CHECK(strcmp(s.name, "getenv") == 0 && s.offset == 1 && strstr(s.module, "libc") != NULL, "%s+%d in %s",
+          s.name, (int)s.offset, s.module);
+    pawl_symbol_find(&s, &s);
+    CHECK(s.name[0] == '\0' && s.module[0] == '\0' && s.where == (uintptr_t)&s, "%s in %s", s.name, s.module);
+}
+
+static void names_cost_nothing_that_lasts(const lock_info *unused)
+{
+    (void)unused;
+    symbol s;
+    pawl_symbol_find((const char *)(uintptr_t)note, &s);
+    int lines = count_lines("/proc/self/maps"), file = next_file();
+    for (int i = 0; i < 50; i++)
+        pawl_symbol_find((const char *)(uintptr_t)note, &s);
+    CHECK(count_lines("/proc/self/maps") < lines + 10 && next_file() == file,
+          "a mapping, or a file, is left");
+}
+
 #define GRAPH(promise)                                                                                       \
     {                                                                                                        \
         .name = #promise, .check = promise, .subject = "graph"                                               \
@@ -268,7 +317,8 @@ static const promise promises[] = {
     GRAPH(many_locks_are_told_apart),        GRAPH(orders_are_kept_and_forgotten),
     GRAPH(the_shortest_way_is_found),        GRAPH(what_is_forgotten_is_used_again),
     GRAPH(memory_is_zero_aligned_and_apart), GRAPH(a_stack_is_kept_once),
-    GRAPH(a_stack_begins_with_the_caller),
+    GRAPH(a_stack_begins_with_the_caller),   GRAPH(functions_are_named),
+    GRAPH(names_cost_nothing_that_lasts),
 };
 
 HARNESS_MAIN(promises)
