@@ -640,12 +640,14 @@ static void threads_of_their_own(void)
         pthread_join(threads[i], NULL);
 }
 
+/* Others every time. */
 static void *lock_some(void *unused)
 {
-    static pawl_mutex some[100];
-    for (int i = 0; i < 100; i++) {
-        pawl_mutex_lock(&some[i]);
-        pawl_mutex_unlock(&some[i]);
+    static pawl_mutex many[101 * 100];
+    static int used;
+    for (int end = used + 100; used < end; used++) {
+        pawl_mutex_lock(&many[used]);
+        pawl_mutex_unlock(&many[used]);
     }
     return unused;
 }
