@@ -83,7 +83,6 @@ void pawl_nested_later(pawl_later *what, void *object)
         pawl_fatal("pawl: out of memory in a signal handler\n");
     t->what = what;
     t->object = object;
-    t->before = atomic_load_explicit(&self.later, memory_order_relaxed);
     while (!atomic_compare_exchange_weak_explicit(&self.later, &t->before, t, memory_order_relaxed,
                                                   memory_order_relaxed))
         ;

@@ -3,9 +3,12 @@
 #include "../src/park/word.h"
 
 #include <pawl/ticket.h>
+#include "../src/park.h"
 
 #include <stdlib.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 static const char *program;
@@ -77,9 +80,61 @@ static void waits_under_way_change(const lock_info *unused)
     team_join(team, 1);
 }
 
+/* In place of libc's: which threads yield? */
+static __thread bool counted;
+static atomic_int yields;
+
+int sched_yield(void)
+{
+    if (counted)
+        atomic_fetch_add(&yields, 1);
+    return (int)syscall(SYS_sched_yield);
+}
+
+static clockid_t cpu_time;
+static atomic_int started;
+
+static void lock_counted(int me, void *arg)
+{
+    pthread_getcpuclockid(pthread_self(), &cpu_time);
+    counted = true;
+    atomic_store(&started, 1);
+    lock_once(me, arg);
+}
+
+/* That the waiter has run so long. */
+static bool has_run(int64_t nanoseconds)
+{
+    struct timespec used;
+    clock_gettime(cpu_time, &used);
+    return used.tv_sec > 0 || used.tv_nsec >= nanoseconds;
+}
+
+static void a_policy_is_kept(const lock_info *unused)
+{
+    (void)unused;
+    team_member team[1];
+    pawl_ticket_ctx c;
+    pawl_set_wait(PAWL_WAIT_SPIN);
+    pawl_ticket_lock(&ticket, &c);
+    team_start(team, 1, lock_counted, NULL);
+    await(&started, 1);
+    while (!has_run(20000000))
+        sched_yield();
+    CHECK(atomic_load(&yields) == 0 && (uint32_t)atomic_load(&pawl_sleepers) == 0, "does not only spin");
+    pawl_set_park_after(10); /* if it were to sleep */
+    pawl_set_wait(PAWL_WAIT_YIELD);
+    while (atomic_load(&yields) < 100)
+        sched_yield();
+    CHECK((uint32_t)atomic_load(&pawl_sleepers) == 0, "sleeps instead of yielding");
+    pawl_ticket_unlock(&ticket, &c);
+    team_join(team, 1);
+}
+
 static const promise promises[] = {
     {.name = "environment_chooses", .check = environment_chooses, .subject = "wait"},
     {.name = "unknown_values_are_refused", .check = unknown_values_are_refused, .subject = "wait"},
+    {.name = "a_policy_is_kept", .check = a_policy_is_kept, .subject = "wait"},
     {.name = "waits_under_way_change", .check = waits_under_way_change, .subject = "wait"},
 };
 

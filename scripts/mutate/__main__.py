@@ -35,6 +35,7 @@ def arguments():
     p.add_argument("--jobs", type=int, default=os.cpu_count(), help="trees to work in (one per CPU)")
     p.add_argument("--json", action="store_true", help="print outcomes as JSON")
     p.add_argument("--list", action="store_true", help="print the mutations, and try none")
+    p.add_argument("--report", action="store_true", help="print the outcomes so far, and try nothing")
     p.add_argument("--sample", type=int, metavar="N", help="a random N of them")
     p.add_argument("--shard", default="1/1", metavar="K/N", help="the Kth part of N")
     return p.parse_args()
@@ -206,9 +207,11 @@ def main():
         signal.signal(number, tree.end_all)
     outcomes = read_outcomes()
     done = {k for k, o in outcomes.items() if not (options.again and o["verdict"] == "survived")}
-    outcomes.update(try_all([m for m in all_of_them if key(m) not in done], options.jobs))
+    if not options.report:
+        outcomes.update(try_all([m for m in all_of_them if key(m) not in done], options.jobs))
     if options.json:
-        json.dump([outcomes[key(m)] | {"file": m.file, "line": m.line, "name": m.name} for m in all_of_them], sys.stdout, indent=1)
+        tried = [m for m in all_of_them if key(m) in outcomes]
+        json.dump([outcomes[key(m)] | {"file": m.file, "line": m.line, "name": m.name} for m in tried], sys.stdout, indent=1)
     else:
         summarize(all_of_them, outcomes, read_reasons())
 
