@@ -91,6 +91,7 @@ static void step(void)
     if (known[from] && at_random(30) == 0) {
         check_orders_of(from);
         pawl_debug_lock_forget(pawl_debug_lock_find(&addresses[from]));
+        CHECK(pawl_debug_lock_find(&addresses[from]) == NULL, "forgotten, and found");
         known[from] = false;
         for (int k = 0; k < LOCKS; k++)
             comes_before[from][k] = comes_before[k][from] = false;
