@@ -38,7 +38,11 @@ def arguments():
     p.add_argument("--report", action="store_true", help="print the outcomes so far, and try nothing")
     p.add_argument("--sample", type=int, metavar="N", help="a random N of them")
     p.add_argument("--shard", default="1/1", metavar="K/N", help="the Kth part of N")
-    return p.parse_args()
+    p.add_argument("--tests", metavar="NAME,...", help="try these only, of those in killers.py")
+    options = p.parse_args()
+    if options.tests:
+        killers.CHOICE.insert(0, ("", options.tests.split(",")))
+    return options
 
 
 def wanted(options):
