@@ -69,7 +69,7 @@ CHOICE = [
     ("^src/(nodes|hapax)", LOCKS),
     ("^src/fork", ["forks", "mutex", "check_mutex", "conform_mcs", "conform_mutex", "conform_overlap"]),
     ("^src/park/", MUTEXES + LOCKS),
-    ("^src/(wait|park|hardware)", LOCKS + ["idle"]),
+    ("^src/(wait|hardware)", LOCKS + ["idle"]),
     ("^src/mutex_call", ["reports"]),
     ("^src/", MUTEXES + ["conform_fair", "watched"]),
     ("^preload/stats", ["stats", "conform_mutex"]),

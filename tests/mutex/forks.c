@@ -122,30 +122,6 @@ static void child_handler_of_the_program_may_lock(const lock_info *unused)
     team_join(team, THREADS);
 }
 
-static pawl_word *dormant(void)
-{
-    return &pawl_mutex_dormant[pawl_mutex_slot(&m)];
-}
-
-/* Or else every release there looks for sleepers. */
-static void find_nobody_dormant(void)
-{
-    CHECK(atomic_load(dormant()) == 0, "a sleeper of the parent's");
-}
-
-static void child_has_no_dormant_waiters(const lock_info *unused)
-{
-    (void)unused;
-    team_member team[1];
-    pawl_mutex_lock(&m);
-    team_start(team, 1, lock_once, NULL);
-    while (atomic_load(dormant()) == 0)
-        sched_yield();
-    in_child(find_nobody_dormant);
-    pawl_mutex_unlock(&m);
-    team_join(team, 1);
-}
-
 static void use_condition(void)
 {
     struct timespec soon = in_ns(CLOCK_MONOTONIC, 1000000);
@@ -214,7 +190,6 @@ static void child_counts_no_sleepers(const lock_info *unused)
 static const promise promises[] = {
     ONE("mutex", child_of_the_owner_may_unlock_and_lock),
     ONE("mutex", child_handler_of_the_program_may_lock),
-    ONE("mutex", child_has_no_dormant_waiters),
     ONE("cond", child_has_no_waiters),
     ONE("wait", child_counts_no_sleepers),
 };

@@ -214,7 +214,11 @@ static void want(int me, void *arg)
 
 static bool mutex_is_wanted(void)
 {
-    return atomic_load(&pawl_mutex_dormant[pawl_mutex_slot(&mutex)]) != 0;
+    pawl_bucket *b = pawl_bucket_lock(&mutex);
+    const pawl_sleeper *first = pawl_queue_first(b, &mutex);
+    bool all = first != NULL && first->length == WAITERS;
+    pawl_bucket_unlock(b);
+    return all;
 }
 
 static bool fair_is_wanted(void)

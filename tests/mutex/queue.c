@@ -2,7 +2,7 @@
 #include "../team.h"
 
 #include <pawl/mutex.h>
-#include "../../src/queue.h"
+#include "../../src/park/queue.h"
 
 enum { KEYS = 3, WAITERS = 12, STEPS = 200000 };
 
@@ -40,21 +40,14 @@ static void add(pawl_bucket *b, int k, int number)
 {
     memset(&waiter[number], 0x5a, sizeof waiter[number]);
     pawl_queue_append(b, key[k], &waiter[number]);
-    CHECK(!waiter[number].dormant, "dormant from the start");
     in_line[k][length[k]++] = number;
 }
 
 static void drop(pawl_bucket *b, int k, int place)
 {
-    pawl_sleeper *first = pawl_queue_first(b, key[k]);
-    bool dormant = length[k] % 2 == 0;
-    first->dormant = dormant;
     pawl_queue_remove(b, &waiter[in_line[k][place]]);
     length[k]--;
     memmove(&in_line[k][place], &in_line[k][place + 1], sizeof(int) * (size_t)(length[k] - place));
-    first = pawl_queue_first(b, key[k]);
-    CHECK(first == NULL || first->dormant == dormant,
-          "whether it is dormant is the queue's, not the waiter's");
 }
 
 static void detach(pawl_bucket *b, int k)
