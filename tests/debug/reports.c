@@ -126,7 +126,8 @@ static void destruction(const lock_info *lock)
 
 static void shared_by_processes(const lock_info *lock)
 {
-    reports("shared", lock->name, "pawl: lock that two processes use", "takes_shared", "has taken it before");
+    reports("shared", lock->name, NULL, "pawl: lock that two processes use", "takes_shared",
+            "has taken it before");
 }
 
 static void correct_programs(const lock_info *lock)
