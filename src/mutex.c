@@ -60,15 +60,23 @@ void pawl_mutex_dequeue(pawl_bucket *b, pawl_mutex *m, pawl_sleeper *w)
 
 static uint32_t share(const pawl_sleeper *head)
 {
-    uint32_t share = PAWL_MUTEX_ROUND / head->length;
+    uint32_t share =
+        PAWL_MUTEX_ROUND / (head->length > 0 ? head->length : 1); /* a child of fork() may have lost count */
     return share > PAWL_MUTEX_SHARE ? share : PAWL_MUTEX_SHARE;
+}
+
+/* More than a share is not left: then the clock has come round since, in 73 minutes. */
+uint32_t pawl_mutex_left(const pawl_mutex *m, uint32_t now)
+{
+    uint32_t left = m->due - now,
+             most = PAWL_TICKS(PAWL_MUTEX_ROUND > PAWL_MUTEX_SHARE ? PAWL_MUTEX_ROUND : PAWL_MUTEX_SHARE);
+    return left <= most ? left : 0;
 }
 
 pawl_sleeper *pawl_mutex_rouse(pawl_mutex *m, pawl_sleeper *head)
 {
-    if (!(bits(m) & PAWL_M_TIMED)) {
+    if (!(bits(m) & PAWL_M_TIMED))
         m->due = pawl_ticks() + PAWL_TICKS(share(head));
-    }
     set_bits(m, bits(m) | PAWL_M_AWAKE | PAWL_M_TIMED);
     uint32_t was = atomic_exchange_explicit(&head->state, PAWL_AWAKE, memory_order_relaxed);
     return was == PAWL_ASLEEP ? head : NULL;
@@ -108,7 +116,7 @@ static deed due(pawl_mutex *m)
     m->step = rare ? 0 : m->step < STEP_MOST ? (uint8_t)(2 * m->step + 1) : m->step;
     m->looked = (uint16_t)now;
     atomic_store_explicit(&m->patience, m->step, memory_order_relaxed);
-    if ((int32_t)(now - m->due) >= (int32_t)PAWL_TICKS(PAWL_MUTEX_GRACE))
+    if (pawl_mutex_left(m, now) == 0 && now - m->due >= PAWL_TICKS(PAWL_MUTEX_GRACE))
         return HAND_OFF;
     return !(bits(m) & PAWL_M_AWAKE) && (int16_t)((uint16_t)now - m->wake) >= 0 ? ROUSE : NOTHING;
 }
@@ -118,14 +126,15 @@ static deed judge(pawl_mutex *m)
     return bits(m) & PAWL_M_HANDOFF ? HAND_OFF : bits(m) & PAWL_M_TIMED ? due(m) : ROUSE;
 }
 
-/* The head spins by now, or has given up spinning: then it is woken as the owner. If this thread loses its CPU before
- * the wake-up, the head's timer does it. */
+/* If the head has asked, it spins by now, or sleeps with a timer, which makes up for a wake-up that comes late because
+ * this thread loses its CPU. If it has not, the wake-up that somebody owes it may be as late. */
 static void hand_off(pawl_bucket *b, pawl_mutex *m, pawl_sleeper *head)
 {
+    bool asked = (bits(m) & PAWL_M_HANDOFF) != 0;
     pawl_mutex_dequeue(b, m, head);
     /* B: publishes the critical section */
     uint32_t was = atomic_exchange_explicit(&head->state, PAWL_OWNER, memory_order_release);
-    pawl_mutex_let_go(b, was == PAWL_ASLEEP ? head : NULL);
+    pawl_mutex_let_go(b, was == PAWL_ASLEEP || !asked ? head : NULL);
 }
 
 static void rouse_head(void *mutex)

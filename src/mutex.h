@@ -23,6 +23,9 @@ void pawl_mutex_dequeue(pawl_bucket *b, pawl_mutex *m, pawl_sleeper *w);
 /* Has the head of the queue compete. Returns whom the caller must wake once it has let go of the bucket's lock, or null. */
 pawl_sleeper *pawl_mutex_rouse(pawl_mutex *m, pawl_sleeper *head);
 
+/* Ticks until the head's share is over. */
+uint32_t pawl_mutex_left(const pawl_mutex *m, uint32_t now);
+
 /* Lets go of the bucket, then wakes that waiter, if any. */
 void pawl_mutex_let_go(pawl_bucket *b, pawl_sleeper *asleep);
 

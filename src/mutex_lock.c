@@ -29,14 +29,13 @@
 #define NAP         4000000u /* the first sleep after a hand-off was asked for; doubled each time */
 #define NAP_MOST    500000000u
 #define STEP_MOST   16 /* pauses between two looks: each look costs the owner a miss */
-#define LOSSES_MOST 12 /* 2^12 ticks are as long as a share can be */
+#define LOSSES_MOST 8  /* 2^8 ticks: how long the mutex may be free with a waiter asleep */
 
 /* The head of a queue, to itself. */
 typedef struct head {
     uint64_t nap; /* how long it slept after it had asked for a hand-off, or 0        */
-    bool slept;   /* as the head                                                      */
+    bool slept;   /* since it came                                                    */
     bool asked;   /* for a hand-off                                                   */
-    bool roused;  /* by a release, and not by its own timer or its arrival            */
 } head;
 
 static uint32_t state(const pawl_sleeper *w)
@@ -56,9 +55,9 @@ static bool looks_free(const pawl_mutex *m)
 }
 
 /* For so long, or until somebody changes the waiter's state. True if the mutex is ours. */
-static bool spin(pawl_mutex *m, const pawl_sleeper *w, uint32_t nanoseconds)
+static bool spin(pawl_mutex *m, const pawl_sleeper *w, uint32_t as, uint32_t nanoseconds)
 {
-    uint32_t left = pawl_pauses(nanoseconds), step = 1, as = w != NULL ? state(w) : 0;
+    uint32_t left = pawl_pauses(nanoseconds), step = 1;
     while (left > 0 && (w == NULL || state(w) == as)) {
         step = step < left ? step : left;
         for (uint32_t i = 0; i < step; i++)
@@ -104,12 +103,10 @@ static void set_bits(pawl_mutex *m, uint32_t set, uint32_t clear)
 }
 
 /* The mutex was taken: out of the queue. */
-static void depart(pawl_mutex *m, pawl_sleeper *w, const head *h)
+static void depart(pawl_mutex *m, pawl_sleeper *w)
 {
     pawl_bucket *b = pawl_bucket_lock(m);
     pawl_mutex_dequeue(b, m, w);
-    if (h->roused)
-        set_losses(m, 0);
     pawl_bucket_unlock(b);
 }
 
@@ -117,7 +114,7 @@ static void depart(pawl_mutex *m, pawl_sleeper *w, const head *h)
 static bool is_due(pawl_mutex *m, pawl_sleeper *w)
 {
     pawl_bucket *b = pawl_bucket_lock(m);
-    bool due = state(w) != PAWL_OWNER && (int32_t)(pawl_ticks() - m->due) >= 0;
+    bool due = state(w) != PAWL_OWNER && pawl_mutex_left(m, pawl_ticks()) == 0;
     if (due)
         set_bits(m, PAWL_M_HANDOFF, 0);
     pawl_bucket_unlock(b);
@@ -127,26 +124,31 @@ static bool is_due(pawl_mutex *m, pawl_sleeper *w)
 /* True if the mutex is ours. */
 static bool compete(pawl_mutex *m, pawl_sleeper *w, head *h)
 {
-    h->asked = h->asked || (h->slept && is_due(m, w));
-    bool ours = pawl_mutex_trylock(m) ||
-                spin(m, w, h->asked ? PAWL_MUTEX_SPIN_HANDOFF : PAWL_MUTEX_SPIN_HEAD) || yield(m, w);
+    bool won = pawl_mutex_trylock(m);
+    if (won && h->slept) /* it was free, and stayed so until this thread was up: let it be woken sooner */
+        set_losses(m, 0);
+    h->asked = h->asked || (!won && h->slept && is_due(m, w));
+    bool ours = won || spin(m, w, PAWL_AWAKE, h->asked ? PAWL_MUTEX_SPIN_HANDOFF : PAWL_MUTEX_SPIN_HEAD) ||
+                yield(m, w);
     if (ours)
-        depart(m, w, h);
+        depart(m, w);
     return ours;
 }
 
-/* It lost. From now on a release may wake it, but the more often that was in vain, the later. Returns how long to sleep
- * at most. */
+/* It lost. From now on a release may wake it, and its timer will, but the more often that was in vain, the later.
+ * Returns for how long to sleep. */
 static uint64_t lie_down(pawl_mutex *m, pawl_sleeper *w, head *h)
 {
-    int32_t left = 0;
+    uint64_t left = 0;
     pawl_bucket *b = pawl_bucket_lock(m);
     if (state(w) == PAWL_AWAKE) {
-        if (h->roused && losses(m) < LOSSES_MOST)
+        if (h->slept && losses(m) < LOSSES_MOST)
             set_losses(m, losses(m) + 1);
-        uint32_t now = pawl_ticks();
-        left = (int32_t)(m->due - now);
-        m->wake = (uint16_t)(now + (1u << losses(m)) - 1);
+        uint32_t now = pawl_ticks(), pause = (1u << losses(m)) - 1;
+        left = (uint64_t)pawl_mutex_left(m, now) << 10;
+        if (losses(m) > 0 && left > (uint64_t)pause << 10)
+            left = (uint64_t)pause << 10;
+        m->wake = (uint16_t)(now + pause);
         atomic_store_explicit(&m->patience, losses(m) == 0 ? 0 : m->step, memory_order_relaxed);
         atomic_store_explicit(&w->state, PAWL_WATCHING, memory_order_relaxed);
         set_bits(m, 0, PAWL_M_AWAKE);
@@ -154,17 +156,16 @@ static uint64_t lie_down(pawl_mutex *m, pawl_sleeper *w, head *h)
     pawl_bucket_unlock(b);
     h->slept = true;
     if (!h->asked)
-        return left > 0 ? (uint64_t)left << 10 : 0;
+        return left;
     h->nap = h->nap == 0 ? NAP : h->nap < NAP_MOST ? 2 * h->nap : h->nap;
     return h->nap;
 }
 
 /* A release that was under way when this thread lay down stores `held` in this time. True if the mutex is ours. */
-static bool watch(pawl_mutex *m, pawl_sleeper *w, head *h)
+static bool watch(pawl_mutex *m, pawl_sleeper *w)
 {
-    if (pawl_mutex_trylock(m) || spin(m, w, PAWL_MUTEX_SPIN_WATCH)) {
-        h->roused = false;
-        depart(m, w, h);
+    if (pawl_mutex_trylock(m) || spin(m, w, PAWL_WATCHING, PAWL_MUTEX_SPIN_WATCH)) {
+        depart(m, w);
         return true;
     }
     uint32_t watching = PAWL_WATCHING;
@@ -173,16 +174,15 @@ static bool watch(pawl_mutex *m, pawl_sleeper *w, head *h)
     return false;
 }
 
-static void get_up(pawl_mutex *m, pawl_sleeper *w, head *h)
+static void get_up(pawl_mutex *m, pawl_sleeper *w)
 {
     pawl_bucket *b = pawl_bucket_lock(m);
-    h->roused = state(w) == PAWL_AWAKE;
     if (state(w) == PAWL_ASLEEP)
         pawl_mutex_rouse(m, w);
     pawl_bucket_unlock(b);
 }
 
-/* For so long, or until the deadline, if that comes first. */
+/* For so long, or until the deadline, if that comes first. By one clock: the other may be set back. */
 static int sleep_for(pawl_sleeper *w, uint64_t nanoseconds, int clock, const struct timespec *deadline)
 {
     int64_t left = deadline != NULL ? pawl_left(clock, deadline) : INT64_MAX;
@@ -190,9 +190,8 @@ static int sleep_for(pawl_sleeper *w, uint64_t nanoseconds, int clock, const str
         return ETIMEDOUT; /* however often it was woken */
     if (state(w) != PAWL_ASLEEP)
         return 0;
-    if (left <= (int64_t)nanoseconds)
-        return pawl_futex_wait(&w->state, PAWL_ASLEEP, clock, deadline);
-    struct timespec then = pawl_from_now(CLOCK_MONOTONIC, (long)nanoseconds);
+    struct timespec then =
+        pawl_from_now(CLOCK_MONOTONIC, left < (int64_t)nanoseconds ? (long)left : (long)nanoseconds);
     pawl_futex_wait(&w->state, PAWL_ASLEEP, CLOCK_MONOTONIC, &then);
     return 0;
 }
@@ -218,14 +217,14 @@ static bool leave(pawl_mutex *m, pawl_sleeper *w)
 int pawl_mutex_wait(pawl_mutex *m, pawl_sleeper *w, int clock, const struct timespec *deadline)
 {
     int result = 0;
-    head h = {.roused = state(w) == PAWL_ASLEEP};
+    head h = {.slept = state(w) == PAWL_ASLEEP};
     while (state(w) == PAWL_ASLEEP && result == 0)
         result = pawl_futex_wait(&w->state, PAWL_ASLEEP, clock, deadline);
-    for (; result == 0 && !is_owner(w); get_up(m, w, &h)) {
+    for (; result == 0 && !is_owner(w); get_up(m, w)) {
         if (compete(m, w, &h))
             return 0;
         uint64_t time = lie_down(m, w, &h);
-        if (state(w) == PAWL_WATCHING && watch(m, w, &h))
+        if (state(w) == PAWL_WATCHING && watch(m, w))
             return 0;
         result = sleep_for(w, time, clock, deadline);
     }
@@ -255,7 +254,7 @@ static int queue_up(pawl_mutex *m, int clock, const struct timespec *deadline)
 
 void pawl_mutex_lock_contended(pawl_mutex *m)
 {
-    if (!spin(m, NULL, PAWL_MUTEX_SPIN_FIRST))
+    if (!spin(m, NULL, 0, PAWL_MUTEX_SPIN_FIRST))
         queue_up(m, CLOCK_MONOTONIC, NULL);
 }
 
@@ -264,5 +263,5 @@ int pawl_mutex_lock_until(pawl_mutex *m, int clock, const struct timespec *deadl
     int error = pawl_deadline_check(clock, deadline);
     if (error != 0)
         return error;
-    return spin(m, NULL, PAWL_MUTEX_SPIN_FIRST) ? 0 : queue_up(m, clock, deadline);
+    return spin(m, NULL, 0, PAWL_MUTEX_SPIN_FIRST) ? 0 : queue_up(m, clock, deadline);
 }

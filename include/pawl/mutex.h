@@ -3,7 +3,7 @@
  * Admission   whoever comes while it is free; but the head of the queue is handed the mutex when its share of waiting is
  *             over: 4 ms divided by the number of waiters, 100 us at least
  * Bypass      by time: the head of the queue, once its share is over and it runs, is passed by the section under way and
- *             at most one that slipped in; if it cannot run, by those of another 256 us
+ *             at most one that slipped in; if it cannot run, by those of another 256 us, or 255 of them
  * Space       24 bytes per lock, none per thread; a queue of waiters in a process-wide table
  * Unlock      one load and one store when nobody waits; does not touch the mutex after the release or the hand-off
  * Waiting     spins for a short time, then sleeps in the kernel, each thread on a word of its own. The head of the queue
