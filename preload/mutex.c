@@ -113,17 +113,34 @@ int mutex_lock(body *b, const demand *d)
 
 /* ---- unlocking */
 
-static void let_go(body *b)
+/* Whether the caller is the one to release it. glibc minds neither a mutex that nobody holds nor two threads that let go
+ * of one at the same time; most locks mind both. */
+static bool disown(body *b)
+{
+    uint32_t owner = owner_of(b);
+    return owner != 0 && (LOCK_TAKES_FOREIGN || owner == self.tid) &&
+           atomic_compare_exchange_strong_explicit(&b->owner, &owner, 0, memory_order_relaxed,
+                                                   memory_order_relaxed);
+}
+
+/* What was disowned. */
+static void give_up(body *b)
 {
     if (stats_on)
         stats_released(b);
-    if (pawl_debug_on)
-        pawl_debug_unlocking(b, KIND, PAWL_HOW_OBLIVIOUS | PAWL_HOW_TELLS | PAWL_HOW_HELD);
-    set_owner(b, 0);
     if (PAWL_UNLIKELY(meta_of(b) & META_TIMED))
         release_timed(b);
     else
         release_anyhow(b);
+}
+
+static void let_go(body *b)
+{
+    if (pawl_debug_on)
+        pawl_debug_unlocking(b, KIND,
+                             PAWL_HOW_OBLIVIOUS | PAWL_HOW_TELLS | (owner_of(b) != 0 ? PAWL_HOW_HELD : 0));
+    if (disown(b))
+        give_up(b);
     if (pawl_debug_on)
         pawl_debug_unlocked(b);
 }
@@ -135,13 +152,6 @@ int mutex_unlock(body *b)
         return error;
     if ((is_checked(b) || !LOCK_TAKES_FOREIGN) && !is_mine(b))
         return EPERM;
-    if (owner_of(b) == 0) {
-        if (pawl_debug_on) {
-            pawl_debug_unlocking(b, KIND, PAWL_HOW_OBLIVIOUS | PAWL_HOW_TELLS);
-            pawl_debug_unlocked(b);
-        }
-        return 0; /* as glibc has it */
-    }
     uint32_t depth = depth_of(b);
     if (depth > 0)
         set_depth(b, depth - 1);
@@ -161,7 +171,8 @@ int mutex_may_wait(body *b)
 uint32_t mutex_let_go(body *b)
 {
     uint32_t depth = depth_of(b);
-    set_depth(b, 0);
+    if (depth > 0)
+        set_depth(b, 0);
     let_go(b);
     return depth;
 }
