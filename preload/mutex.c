@@ -35,11 +35,9 @@ static int obtain(body *b, const demand *d)
 {
     if (d->deadline != NULL)
         return take_until(b, d->clock, d->deadline);
-    /* A thread that waits for what it has is not to queue up where it stands already, if its lock cannot tell. */
-    while (!LOCK_IS_OBLIVIOUS && is_mine(b))
-        pawl_nap(1000000);
-    /* Where nobody can be handed the lock that waits beside its queue, nobody joins the queue while somebody does. */
-    if (!LOCK_IS_OBLIVIOUS && (meta_of(b) & META_TIMED))
+    /* Relocking your own normal mutex must hang, not enqueue the same element twice. And if unlock can't hand off to a
+     * timed waiter, newcomers wait behind it. */
+    if (!LOCK_IS_OBLIVIOUS && (is_mine(b) || (meta_of(b) & META_TIMED)))
         return take_until(b, CLOCK_MONOTONIC, NULL);
     take_anyhow(b);
     return 0;
@@ -118,7 +116,7 @@ int mutex_lock(body *b, const demand *d)
 static bool disown(body *b)
 {
     uint32_t owner = owner_of(b);
-    return owner != 0 && (LOCK_TAKES_FOREIGN || owner == self.tid) &&
+    return owner != 0 && (LOCK_IS_OBLIVIOUS || owner == self.tid) &&
            atomic_compare_exchange_strong_explicit(&b->owner, &owner, 0, memory_order_relaxed,
                                                    memory_order_relaxed);
 }
@@ -150,7 +148,7 @@ int mutex_unlock(body *b)
     int error = settle_mine(b);
     if (error != 0)
         return error;
-    if ((is_checked(b) || !LOCK_TAKES_FOREIGN) && !is_mine(b))
+    if ((is_checked(b) || !LOCK_IS_OBLIVIOUS) && !is_mine(b))
         return EPERM;
     uint32_t depth = depth_of(b);
     if (depth > 0)

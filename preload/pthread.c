@@ -32,7 +32,7 @@ static inline bool unlocks_at_once(const body *b)
 {
     return is_plain(b) && is_ready() &&
            (LOCK_BEARS_ANY_UNLOCK ||
-            PAWL_LIKELY(LOCK_TAKES_FOREIGN ? owner_of(b) != 0 : owner_of(b) == self.tid));
+            PAWL_LIKELY(LOCK_IS_OBLIVIOUS ? owner_of(b) != 0 : owner_of(b) == self.tid));
 }
 
 /* ---- out of line */
