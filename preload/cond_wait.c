@@ -6,9 +6,8 @@
  *
  * Compiled for each lock: with pawl_mutex a waiter that is signalled moves to the mutex's queue, asleep as it is.
  */
+#include "cancel.h"
 #include "cond.h"
-#include "era.h"
-#include "glibc.h"
 #include "lock.h"
 #include "mutex.h"
 
@@ -70,9 +69,9 @@ static int take_back(waiting *w)
 static int sleep_cancelable(waiting *w, uint32_t state, const struct timespec *deadline)
 {
     int type;
-    pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, &type);
+    glibc()->setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, &type);
     int result = pawl_futex_wait(&w->me.state, state, w->clock, deadline);
-    pthread_setcanceltype(type, NULL);
+    glibc()->setcanceltype(type, NULL);
     return result;
 }
 
@@ -207,7 +206,9 @@ static int wait_until(pthread_cond_t *c, pthread_mutex_t *m, int clock, const st
                  .clock = clock,
                  .deadline = deadline,
                  .ours = (kind_of(body_of(m)) & KIND_FORWARDED) == 0};
+    bool held_off = cancel_hold_off();
     int result = cond_is_glibcs(c) || PAWL_UNLIKELY(pawl_nested_in(c)) ? doze(&w) : wait_with(&w);
+    cancel_allow(held_off);
     errno = before;
     return result;
 }

@@ -24,6 +24,7 @@ typedef struct glibc_calls {
     int (*spin_lock)(pthread_spinlock_t *);
     int (*spin_trylock)(pthread_spinlock_t *);
     int (*spin_unlock)(pthread_spinlock_t *);
+    int (*setcanceltype)(int, int *);
 } glibc_calls;
 
 /* All of them; looked up when first asked for. */

@@ -5,7 +5,7 @@
  * every one of them while statistics are kept or debug mode is on.
  */
 #include "mutex.h"
-#include "era.h"
+#include "cancel.h"
 #include "lock.h"
 #include "stats.h"
 #include "src/debug.h"
@@ -99,7 +99,7 @@ static int deepen(body *b, const demand *d)
     return 0;
 }
 
-int mutex_lock(body *b, const demand *d)
+static int lock_now(body *b, const demand *d)
 {
     int before = errno;
     int error = settle(b, d);
@@ -143,7 +143,7 @@ static void let_go(body *b)
         pawl_debug_unlocked(b);
 }
 
-int mutex_unlock(body *b)
+static int unlock_now(body *b)
 {
     int error = settle_mine(b);
     if (error != 0)
@@ -156,6 +156,74 @@ int mutex_unlock(body *b)
     else
         let_go(b);
     return 0;
+}
+
+/* ---- by a thread that may be cancelled at any instruction
+ *
+ * It waits for a while, and a little longer each time; in between it can go, because it is in no queue. */
+
+enum { SHORTEST = 10000000, LONGEST = 640000000 }; /* nanoseconds */
+
+typedef struct attempt {
+    body *mutex;
+    bool taken;
+} attempt;
+
+/* Not inlined: what it writes is read after a longjmp(). */
+__attribute__((noinline)) static int lock_bit_by_bit(attempt *a, const demand *d)
+{
+    if (d->deadline != NULL && pawl_deadline_check(d->clock, d->deadline) != 0)
+        return lock_now(a->mutex, d);
+    demand part = *d;
+    part.clock = d->deadline != NULL ? d->clock : CLOCK_MONOTONIC;
+    for (long slice = SHORTEST;; slice = slice < LONGEST ? slice * 2 : LONGEST) {
+        struct timespec until = pawl_from_now(part.clock, slice);
+        bool last = d->deadline != NULL && !pawl_is_before(&until, d->deadline);
+        part.deadline = last ? d->deadline : &until;
+        int error = lock_now(a->mutex, &part);
+        a->taken = error == 0;
+        if (error != ETIMEDOUT || last)
+            return error;
+        cancel_allow(true);
+        cancel_hold_off();
+    }
+}
+
+/* The canceller may have unlocked it since: with glibc, whoever was cancelled in its wait does not have it. */
+static void give_back(void *argument)
+{
+    attempt *a = argument;
+    if (a->taken)
+        unlock_now(a->mutex);
+}
+
+static int lock_cancelable(body *b, const demand *d)
+{
+    attempt a = {b, false};
+    int error;
+    pthread_cleanup_push(give_back, &a);
+    error = lock_bit_by_bit(&a, d);
+    cancel_allow(true);
+    pthread_cleanup_pop(0);
+    return error;
+}
+
+int mutex_lock(body *b, const demand *d)
+{
+    bool held_off = cancel_hold_off();
+    if (PAWL_UNLIKELY(held_off) && d->waits)
+        return lock_cancelable(b, d);
+    int error = lock_now(b, d);
+    cancel_allow(held_off);
+    return error;
+}
+
+int mutex_unlock(body *b)
+{
+    bool held_off = cancel_hold_off();
+    int error = unlock_now(b);
+    cancel_allow(held_off);
+    return error;
 }
 
 /* ---- for a condition variable */

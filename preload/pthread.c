@@ -3,8 +3,7 @@
  * One comparison finds a normal mutex of this process, which is locked in place. Whatever else it may be is not in a
  * hurry. Nothing here is called through the PLT.
  */
-#include "era.h"
-#include "glibc.h"
+#include "cancel.h"
 #include "lock.h"
 #include "mutex.h"
 #include "src/debug.h"
@@ -185,8 +184,10 @@ EXPORT int pthread_mutex_destroy(pthread_mutex_t *m)
         pawl_debug_destroyed(m, "pthread_mutex_t", PAWL_HOW_TELLS | (owner_of(b) != 0 ? PAWL_HOW_HELD : 0));
     if (owner_of(b) != 0)
         return EBUSY;
+    bool held_off = cancel_hold_off();
     if ((meta_of(b) & META_ERA) == era_now())
         retire_anyhow(b);
+    cancel_allow(held_off);
     b->kind = -1; /* as glibc has it: no kind of mutex */
     return 0;
 }

@@ -51,6 +51,7 @@ static const char *const names[] = {
     "cnd_broadcast",
     "cnd_wait",
     "cnd_timedwait",
+    "pthread_setcanceltype",
 };
 
 static const char *const not_ours[] = {"pthread_rwlock_rdlock",     "pthread_create", "sem_wait", "fork",
