@@ -1,5 +1,6 @@
 /* era.c - which process this is, and which thread */
 #include "era.h"
+#include "glibc.h"
 #include "src/debug.h"
 
 #include "src/fork.h"
@@ -9,8 +10,6 @@
 #include <sched.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 enum { UNKNOWN, BEGINNING, BEGUN };
 enum { PAST = 8 };
@@ -60,7 +59,7 @@ static void know_myself(uint32_t now)
         self.forked = true;
         pawl_fork_thread();
     }
-    self.tid = (uint32_t)syscall(SYS_gettid);
+    self.tid = glibc_tid();
     self.era = now;
     self.ready = self.tid;
 }
@@ -114,6 +113,7 @@ static void in_child(void)
 
 __attribute__((constructor(101))) static void expect_forks(void)
 {
+    glibc();
     era_now();
     pthread_atfork(NULL, NULL, in_child);
 }

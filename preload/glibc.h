@@ -2,6 +2,7 @@
 #pragma once
 
 #include <pthread.h>
+#include <stdint.h>
 #include <time.h>
 
 typedef struct glibc_calls {
@@ -29,3 +30,6 @@ typedef struct glibc_calls {
 
 /* All of them; looked up when first asked for. */
 const glibc_calls *glibc(void);
+
+/* The caller's tid, without a system call once these functions are known. */
+uint32_t glibc_tid(void);

@@ -25,6 +25,7 @@ enum {
     LOCK_BEARS_ANY_UNLOCK = PRELOAD_SAID(JOIN(BEARS_, PRELOAD_MUTEX, )),
     LOCK_USES_THREAD = false,
     UNLOCK_USES_THREAD = false,
+    LOCK_MINDS_EXIT = false,
 };
 
 static inline lock *lock_in(body *b)
@@ -108,8 +109,11 @@ enum {
     LOCK_USES_THREAD = LOCK_PASTE(PRELOAD_LOCK, _uses_thread),
 };
 
+#define MINDS_EXIT_hemlock_overlap , true
 enum {
     LOCK_BEARS_ANY_UNLOCK = false,
+    /* pawl_thread_leave() has something to do. */
+    LOCK_MINDS_EXIT = LOCK_PASTE(PRELOAD_LOCK, _has_nodes) || PRELOAD_SAID(JOIN(MINDS_EXIT_, PRELOAD_LOCK, )),
     /* Of those that keep something with the thread, most do it for locking only. */
     UNLOCK_USES_THREAD = LOCK_PASTE(PRELOAD_LOCK, _has_nodes) || !LOCK_IS_OBLIVIOUS,
 };

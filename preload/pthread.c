@@ -192,6 +192,13 @@ EXPORT int pthread_mutex_destroy(pthread_mutex_t *m)
     return 0;
 }
 
+/* Early, for a key among the first. */
+__attribute__((constructor(101))) static void expect_ends(void)
+{
+    if (LOCK_MINDS_EXIT)
+        pawl_thread_expect();
+}
+
 /* ---- by other names: in old binaries; for our own use, without the PLT */
 
 #define ALIAS(name, of, seen) extern __typeof(of) name __attribute__((alias(#of), visibility(seen)))
