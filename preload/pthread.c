@@ -185,9 +185,12 @@ EXPORT int pthread_mutex_destroy(pthread_mutex_t *m)
     if (owner_of(b) != 0)
         return EBUSY;
     bool held_off = cancel_hold_off();
-    if ((meta_of(b) & META_ERA) == era_now())
+    bool used = mutex_is_waited_with(b);
+    if (!used && (meta_of(b) & META_ERA) == era_now())
         retire_anyhow(b);
     cancel_allow(held_off);
+    if (used)
+        return EBUSY;
     b->kind = -1; /* as glibc has it: no kind of mutex */
     return 0;
 }

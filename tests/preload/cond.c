@@ -205,6 +205,28 @@ static void a_recursive_mutex_is_released_and_restored(void)
     CHECK_IS(pthread_mutex_unlock(&s.mutex), EPERM);
 }
 
+static void a_mutex_is_not_destroyed_while_somebody_waits_with_it(void)
+{
+    static const int types[] = {PTHREAD_MUTEX_NORMAL, PTHREAD_MUTEX_RECURSIVE, PTHREAD_MUTEX_ERRORCHECK};
+    for (int i = 0; i < 3; i++) {
+        scene s;
+        memset(&s, 0, sizeof s);
+        make_mutex(&s.mutex, types[i]);
+        pthread_t t[2] = {spawn(wait_to_go, &s), spawn(wait_to_go, &s)};
+        await_waiting(&s, 2);
+        CHECK_IS(pthread_mutex_destroy(&s.mutex), EBUSY);
+        for (int k = 0; k < 2; k++) {
+            OK(pthread_mutex_lock(&s.mutex));
+            s.go++;
+            OK(pthread_cond_signal(&s.cond));
+            OK(pthread_mutex_unlock(&s.mutex));
+        }
+        join(t[0]);
+        join(t[1]);
+        OK(pthread_mutex_destroy(&s.mutex));
+    }
+}
+
 /* ---- with a mutex that the caller has not locked: it has it afterwards */
 
 static int wait_a_moment(scene *s)
@@ -541,6 +563,7 @@ const test_case cond_cases[] = {CASE(signals_wake_one_each),
                                 CASE(a_wait_times_out_by_the_clock_it_was_given),
                                 CASE(a_wait_says_what_is_wrong),
                                 BEYOND(a_recursive_mutex_is_released_and_restored),
+                                CASE(a_mutex_is_not_destroyed_while_somebody_waits_with_it),
                                 CASE(a_wait_bears_a_mutex_that_nobody_has_locked),
                                 CASE(a_signal_ends_such_a_wait),
                                 CASE(such_waits_do_not_hang_each_other),
