@@ -212,15 +212,39 @@ static bool promises_prompt_destruction(const lock_info *lock)
     return lock->prompt;
 }
 
-/* The first thread locks, the second unlocks; the first wants the lock again at once. */
-static void hand_off(int id)
+/* ---- as libpawl-<lock>.so uses two of the locks, see preload/lock.h */
+
+static bool is_named(const lock_info *lock, const char *name)
 {
-    begin_thread(id, true);
+    return strcmp(lock->name, name) == 0;
+}
+
+static void lock_to_give_away(int which, lock_ctx *c)
+{
+    if (!is_named(state.with.lock, "reciprocating")) {
+        lock(which, c);
+        return;
+    }
+    lab_arrive(&state.lock[which], state.with.lock->size);
+    pawl_reciprocating_lock_oblivious(&state.lock[which].reciprocating, &c->reciprocating);
+    lab_enter(&state.lock[which]);
+    state.data[which]++;
+}
+
+/* The first thread locks, the second unlocks; the first wants the lock again at once, or ends, and another begins in
+ * its memory and does. */
+static void give_away(int id, bool ends)
+{
+    begin_thread(id, !ends);
     if (id == 0) {
-        lock(0, &state.handed);
+        lock_to_give_away(0, &state.handed);
         state.entered[id]++;
         lab_leave(&state.lock[0]);
         atomic_store_explicit(&state.flag, 1, memory_order_release);
+        if (ends) {
+            lab_thread_restart();
+            begin_thread(id, false);
+        }
         visit(id, 0);
     } else if (id == 1) {
         while (atomic_load_explicit(&state.flag, memory_order_acquire) == 0)
@@ -231,9 +255,42 @@ static void hand_off(int id)
     }
 }
 
+static void hand_off(int id)
+{
+    give_away(id, false);
+}
+
+static void orphan(int id)
+{
+    give_away(id, true);
+}
+
 static bool is_oblivious(const lock_info *lock)
 {
-    return lock->oblivious;
+    return lock->oblivious || is_named(lock, "reciprocating");
+}
+
+/* Some leave nothing in a lock that nobody waits for. */
+static void idle(int id)
+{
+    begin_thread(id, false);
+    lock_ctx c;
+    if (id == 1) {
+        if (!try_visit(id, 0))
+            visit(id, 0);
+        return;
+    }
+    for (int i = 0; i < rounds(id); i++) {
+        lock(0, &c);
+        lab_leave(&state.lock[0]);
+        pawl_clh_unlock_idle(&state.lock[0].clh, &c.clh);
+        state.entered[id]++;
+    }
+}
+
+static bool can_be_idle(const lock_info *lock)
+{
+    return is_named(lock, "clh");
 }
 
 const scenario check_scenarios[] = {
@@ -250,6 +307,9 @@ const scenario check_scenarios[] = {
     {"destroy", "the last owner destroys the lock", 3, 1, destroy, NULL, promises_prompt_destruction, true,
      true, 0},
     {"hand-off", "another thread unlocks", 3, 1, hand_off, NULL, is_oblivious, false, true, 0},
+    {"orphan", "the owner ends, another thread unlocks", 3, 1, orphan, NULL, is_oblivious, true, true, 0},
+    {"idle", "a lock that nobody waits for keeps nothing", 3, 2, idle, nodes_are_back, can_be_idle, true,
+     true, 0},
     {"crowd", "four threads want one lock", 4, 1, contend, NULL, NULL, false, false, 0},
 };
 const int check_scenario_count = sizeof check_scenarios / sizeof check_scenarios[0];

@@ -1,7 +1,6 @@
 /* cond.c - pthread_cond_*: all but waiting */
 #include "cond.h"
-#include "era.h"
-#include "glibc.h"
+#include "cancel.h"
 #include "mutex.h"
 
 #include <string.h>
@@ -30,8 +29,10 @@ EXPORT int pthread_cond_destroy(pthread_cond_t *c)
 /* After a fork it may count waiters of which none exists. */
 __attribute__((noinline)) static void signal_waiters(pawl_cond *c, bool all)
 {
+    bool held_off = cancel_hold_off();
     era_now();
     pawl_cond_signal_waiters(c, all);
+    cancel_allow(held_off);
 }
 
 static bool somebody_waits(pawl_cond *c)

@@ -6,9 +6,8 @@
  *
  * Compiled for each lock: with pawl_mutex a waiter that is signalled moves to the mutex's queue, asleep as it is.
  */
+#include "cancel.h"
 #include "cond.h"
-#include "era.h"
-#include "glibc.h"
 #include "lock.h"
 #include "mutex.h"
 
@@ -38,10 +37,50 @@ typedef struct waiting {
     bool ours;      /* the mutex                                                  */
     uint32_t depth; /* how often it was locked again                              */
     uint32_t era;   /* in which it is in the queue                                */
-    pawl_sleeper me;
+    bool counted;   /* `user` is in a queue                                        */
+    pawl_sleeper me, user;
 } waiting;
 
 /* ---- the mutex */
+
+/* A mutex of glibc's counts those that use it, and a wait is such a use: it cannot be destroyed. Ours has no room for a
+ * count, so they queue up beside it. */
+static const char *users_of(pthread_mutex_t *m)
+{
+    return (const char *)m + 1;
+}
+
+static void begin_use(waiting *w)
+{
+    const char *users = users_of(w->mutex);
+    w->counted = w->ours && !pawl_nested_in(users);
+    if (!w->counted)
+        return;
+    pawl_bucket *k = pawl_bucket_lock(users);
+    pawl_queue_append(k, users, &w->user);
+    pawl_bucket_unlock(k);
+}
+
+/* Not in a child that a signal handler has forked, where the queues are empty. */
+static void end_use(waiting *w)
+{
+    if (!w->counted || era_now() != w->era)
+        return;
+    pawl_bucket *k = pawl_bucket_lock(users_of(w->mutex));
+    pawl_queue_remove(k, &w->user);
+    pawl_bucket_unlock(k);
+}
+
+bool mutex_is_waited_with(body *b)
+{
+    const char *users = users_of((pthread_mutex_t *)b);
+    if (PAWL_UNLIKELY(pawl_nested_in(users)))
+        return false;
+    pawl_bucket *k = pawl_bucket_lock(users);
+    bool used = pawl_queue_first(k, users) != NULL;
+    pawl_bucket_unlock(k);
+    return used;
+}
 
 static bool requeues(const waiting *w)
 {
@@ -70,9 +109,9 @@ static int take_back(waiting *w)
 static int sleep_cancelable(waiting *w, uint32_t state, const struct timespec *deadline)
 {
     int type;
-    pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, &type);
+    glibc()->setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, &type);
     int result = pawl_futex_wait(&w->me.state, state, w->clock, deadline);
-    pthread_setcanceltype(type, NULL);
+    glibc()->setcanceltype(type, NULL);
     return result;
 }
 
@@ -120,9 +159,11 @@ static int come_back(waiting *w, bool signalled)
     if (signalled && requeues(w)) {
         pawl_mutex_wait((pawl_mutex *)w->mutex, &w->me, CLOCK_MONOTONIC, NULL);
         mutex_got_back(body_of(w->mutex), w->depth, w->site);
+        end_use(w);
         return 0;
     }
     int error = take_back(w);
+    end_use(w);
     if (!requeues(w))
         pawl_cond_leave(&w->me);
     return error;
@@ -154,11 +195,13 @@ static int wait_with(waiting *w)
     if (error != 0)
         return error;
     w->era = era_now();
+    begin_use(w);
     pawl_cond_enqueue(w->cond, &w->me, requeues(w) ? (pawl_mutex *)w->mutex : NULL);
     error = let_go(w);
     if (error != 0) {
         if (!pawl_cond_withdraw(w->cond, &w->me))
             pawl_cond_signal_waiters(w->cond, false);
+        end_use(w);
         return error;
     }
     int result;
@@ -207,7 +250,9 @@ static int wait_until(pthread_cond_t *c, pthread_mutex_t *m, int clock, const st
                  .clock = clock,
                  .deadline = deadline,
                  .ours = (kind_of(body_of(m)) & KIND_FORWARDED) == 0};
+    bool held_off = cancel_hold_off();
     int result = cond_is_glibcs(c) || PAWL_UNLIKELY(pawl_nested_in(c)) ? doze(&w) : wait_with(&w);
+    cancel_allow(held_off);
     errno = before;
     return result;
 }

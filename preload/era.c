@@ -1,6 +1,6 @@
 /* era.c - which process this is, and which thread */
 #include "era.h"
-#include "stats.h"
+#include "glibc.h"
 #include "src/debug.h"
 
 #include "src/fork.h"
@@ -10,8 +10,6 @@
 #include <sched.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 enum { UNKNOWN, BEGINNING, BEGUN };
 enum { PAST = 8 };
@@ -19,8 +17,9 @@ enum { PAST = 8 };
 union era_pages era_pages __attribute__((aligned(sizeof(union era_pages))));
 __thread thread self __attribute__((tls_model("initial-exec")));
 
-static uint32_t latest;     /* the era that began last, in this process or the one it came from */
-static bool wiped;          /* by the kernel in a child                                          */
+static uint32_t latest; /* the era that began last, in this process or the one it came from */
+static bool wiped;      /* by the kernel in a child                                          */
+static bool no_fast_paths;
 static uint32_t past[PAST]; /* the tid that the forking thread had in each of the last eras      */
 
 static uint32_t after(uint32_t era)
@@ -36,8 +35,7 @@ static void begin(era *e)
     else
         wiped = madvise(&era_pages, sizeof era_pages, MADV_WIPEONFORK) == 0;
     latest = after(latest);
-    atomic_store_explicit(&e->normal, stats_on || pawl_debug_on ? 0 : (uint64_t)latest << 32,
-                          memory_order_relaxed);
+    atomic_store_explicit(&e->normal, no_fast_paths ? 0 : (uint64_t)latest << 32, memory_order_relaxed);
     atomic_store_explicit(&e->now, latest, memory_order_release);
     atomic_store_explicit(&e->state, BEGUN, memory_order_release);
 }
@@ -61,7 +59,7 @@ static void know_myself(uint32_t now)
         self.forked = true;
         pawl_fork_thread();
     }
-    self.tid = (uint32_t)syscall(SYS_gettid);
+    self.tid = glibc_tid();
     self.era = now;
     self.ready = self.tid;
 }
@@ -90,8 +88,9 @@ bool era_was_me(uint32_t tid, uint32_t meta)
     return self.forked && past[(meta >> META_ERA_SHIFT) % PAST] == tid;
 }
 
-void stats_begin(void)
+void era_without_fast_paths(void)
 {
+    no_fast_paths = true;
     era_now();
     atomic_store_explicit(&era_pages.era.normal, 0, memory_order_relaxed);
 }
@@ -100,7 +99,7 @@ void stats_begin(void)
 __attribute__((constructor(102))) static void debug_begin(void)
 {
     if (pawl_debug_on)
-        stats_begin();
+        era_without_fast_paths();
 }
 
 /* Before fork() returns, unless a handler that was registered earlier has locked something already; and where the
@@ -114,6 +113,7 @@ static void in_child(void)
 
 __attribute__((constructor(101))) static void expect_forks(void)
 {
+    glibc();
     era_now();
     pthread_atfork(NULL, NULL, in_child);
 }

@@ -21,6 +21,7 @@ typedef struct thread {
     uint32_t tid; /* 0: not known yet                                        */
     uint32_t era; /* in which that is its tid                                */
     bool forked;  /* it was there before this era began                      */
+    bool async;   /* it may be cancelled at any instruction (cancel.h)       */
 } thread;
 
 /* On pages of its own, of whatever size a page may be. */
@@ -50,6 +51,9 @@ static inline void thread_end(void)
 
 /* The era, begun if need be; afterwards the caller's `self` is of it. */
 uint32_t era_now(void);
+
+/* From now on, in this process and its children: statistics, debug mode and cancel.c want to be asked. */
+void era_without_fast_paths(void);
 
 /* Whether this thread was the one with that tid in the era of that `meta`, before a fork. */
 bool era_was_me(uint32_t tid, uint32_t meta);

@@ -6,6 +6,8 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 /* In the order of glibc_calls. */
 static const char *const names[] = {
@@ -13,7 +15,7 @@ static const char *const names[] = {
     "pthread_mutex_timedlock", "pthread_mutex_clocklock", "pthread_mutex_unlock",   "pthread_cond_init",
     "pthread_cond_destroy",    "pthread_cond_signal",     "pthread_cond_broadcast", "pthread_cond_wait",
     "pthread_cond_timedwait",  "pthread_cond_clockwait",  "pthread_spin_init",      "pthread_spin_destroy",
-    "pthread_spin_lock",       "pthread_spin_trylock",    "pthread_spin_unlock",
+    "pthread_spin_lock",       "pthread_spin_trylock",    "pthread_spin_unlock",    "pthread_setcanceltype",
 };
 enum { CALLS = sizeof names / sizeof names[0] };
 _Static_assert(sizeof(glibc_calls) == CALLS * sizeof(void *), "a name for every function");
@@ -39,6 +41,18 @@ const glibc_calls *glibc(void)
     if (!atomic_load_explicit(&ready, memory_order_acquire))
         look_up();
     return &found.calls;
+}
+
+/* Who owns a mutex of glibc's: its own note of it. A sandbox may not know gettid(). */
+uint32_t glibc_tid(void)
+{
+    if (!atomic_load_explicit(&ready, memory_order_acquire))
+        return (uint32_t)syscall(SYS_gettid);
+    pthread_mutex_t m = PTHREAD_ERRORCHECK_MUTEX_INITIALIZER_NP;
+    found.calls.mutex_lock(&m);
+    uint32_t tid = (uint32_t)m.__data.__owner;
+    found.calls.mutex_unlock(&m);
+    return tid;
 }
 
 /* Early, because dlsym() may allocate, and the allocator may be what is locking. */

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <pthread.h>
+#include <stdint.h>
 #include <time.h>
 
 typedef struct glibc_calls {
@@ -24,7 +25,11 @@ typedef struct glibc_calls {
     int (*spin_lock)(pthread_spinlock_t *);
     int (*spin_trylock)(pthread_spinlock_t *);
     int (*spin_unlock)(pthread_spinlock_t *);
+    int (*setcanceltype)(int, int *);
 } glibc_calls;
 
 /* All of them; looked up when first asked for. */
 const glibc_calls *glibc(void);
+
+/* The caller's tid, without a system call once these functions are known. */
+uint32_t glibc_tid(void);

@@ -2,7 +2,9 @@
  *
  *   0    the lock or its context, see fits.h          16   kind: glibc's, also in static initialisers
  *   8    owner: the tid, as glibc has it, or 0        20   meta: ours
- *   12   the lock's, if it has holes                  24   the lock or its context
+ *   12   the lock's, if it has holes                  24   the lock or its context; of a lock of one word with no
+ *                                                          context the first byte: taken by a handler's mailbox
+ *                                                          (Hemlock, nested.c)
  *
  *   meta   bit  0..19   how often the owner of a recursive mutex has locked it again
  *              20       somebody waits with a deadline (timed.c)

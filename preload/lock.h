@@ -22,10 +22,10 @@ _Static_assert(sizeof(lock) <= sizeof(body), "the lock fits");
 #define BEARS_mutex , true /* it is a store */
 enum {
     LOCK_IS_OBLIVIOUS = true,
-    LOCK_TAKES_FOREIGN = true,
     LOCK_BEARS_ANY_UNLOCK = PRELOAD_SAID(JOIN(BEARS_, PRELOAD_MUTEX, )),
     LOCK_USES_THREAD = false,
     UNLOCK_USES_THREAD = false,
+    LOCK_MINDS_EXIT = false,
 };
 
 static inline lock *lock_in(body *b)
@@ -85,27 +85,37 @@ static inline void release_timed(body *b)
 typedef JOIN(pawl_, PRELOAD_LOCK, ) lock;
 typedef JOIN(pawl_, PRELOAD_LOCK, _ctx) lock_ctx;
 
+/* Functions of a lock that suit a mutex better than those of the register: another thread may unlock it, and a mutex of
+ * which the destructor does nothing, as std::mutex's, leaves nothing behind. */
+#define BETTER_LOCK_reciprocating , pawl_reciprocating_lock_oblivious
+#define BETTER_UNLOCK_clh         , pawl_clh_unlock_idle
+#define BETTER(function, usual)   PRELOAD_SECOND(function, usual, )
+#define LOCK_BY                   BETTER(JOIN(BETTER_LOCK_, PRELOAD_LOCK, ), JOIN(pawl_, PRELOAD_LOCK, _lock))
+#define UNLOCK_BY                 BETTER(JOIN(BETTER_UNLOCK_, PRELOAD_LOCK, ), JOIN(pawl_, PRELOAD_LOCK, _unlock))
+#define OBLIVIOUS_reciprocating   , true
+
 /* The columns of the register. */
-#define LOCK_PASTE(name, what) JOIN(LOCK_, name, what)
+#define LOCK_PASTE(name, what)    JOIN(LOCK_, name, what)
 enum {
 #define PAWL_LOCK(name, title, source, order, each, total, constant, trylock, destroy, prompt, oblivious,    \
                   thread, held, idle, waiting)                                                               \
     LOCK_##name##_is_oblivious = PAWL_BOOL(oblivious),                                                       \
-    LOCK_##name##_uses_thread = (thread) + (held) + (idle) > 0, LOCK_##name##_has_nodes = (held) > 0,
+    LOCK_##name##_uses_thread = (thread) + (held) + (idle) > 0,                                              \
+    LOCK_##name##_has_nodes = (held) + (idle) > 0,
 #include <pawl/locks.def>
 #undef PAWL_LOCK
-    LOCK_IS_OBLIVIOUS = LOCK_PASTE(PRELOAD_LOCK, _is_oblivious),
+    LOCK_IS_OBLIVIOUS =
+        LOCK_PASTE(PRELOAD_LOCK, _is_oblivious) || PRELOAD_SAID(JOIN(OBLIVIOUS_, PRELOAD_LOCK, )),
     LOCK_USES_THREAD = LOCK_PASTE(PRELOAD_LOCK, _uses_thread),
 };
 
-/* A lock that another thread may unlock as long as the one that locked it does not queue up for it meanwhile; which
- * it does not here: see obtain() in mutex.c. */
-#define FOREIGN_reciprocating , true
+#define MINDS_EXIT_hemlock_overlap , true
 enum {
-    LOCK_TAKES_FOREIGN = LOCK_IS_OBLIVIOUS || PRELOAD_SAID(JOIN(FOREIGN_, PRELOAD_LOCK, )),
     LOCK_BEARS_ANY_UNLOCK = false,
+    /* pawl_thread_leave() has something to do. */
+    LOCK_MINDS_EXIT = LOCK_PASTE(PRELOAD_LOCK, _has_nodes) || PRELOAD_SAID(JOIN(MINDS_EXIT_, PRELOAD_LOCK, )),
     /* Of those that keep something with the thread, most do it for locking only. */
-    UNLOCK_USES_THREAD = LOCK_PASTE(PRELOAD_LOCK, _has_nodes) || !LOCK_TAKES_FOREIGN,
+    UNLOCK_USES_THREAD = LOCK_PASTE(PRELOAD_LOCK, _has_nodes) || !LOCK_IS_OBLIVIOUS,
 };
 
 #define HOLED_(name)     PRELOAD_HOLED(name)
@@ -129,7 +139,7 @@ static inline lock_ctx *ctx_in(body *b)
 static inline void raw_take(body *b)
 {
     lock_ctx c;
-    JOIN(pawl_, PRELOAD_LOCK, _lock)(lock_in(b), &c);
+    LOCK_BY(lock_in(b), &c);
     if (!__builtin_types_compatible_p(lock_ctx, pawl_no_ctx))
         *ctx_in(b) = c;
 }
@@ -147,7 +157,7 @@ static inline bool raw_try(body *b)
 static inline void raw_release(body *b)
 {
     lock_ctx c = *ctx_in(b);
-    JOIN(pawl_, PRELOAD_LOCK, _unlock)(lock_in(b), &c);
+    UNLOCK_BY(lock_in(b), &c);
 }
 
 /* Nobody will use it again. */

@@ -5,7 +5,7 @@
  * every one of them while statistics are kept or debug mode is on.
  */
 #include "mutex.h"
-#include "era.h"
+#include "cancel.h"
 #include "lock.h"
 #include "stats.h"
 #include "src/debug.h"
@@ -35,11 +35,9 @@ static int obtain(body *b, const demand *d)
 {
     if (d->deadline != NULL)
         return take_until(b, d->clock, d->deadline);
-    /* A thread that waits for what it has is not to queue up where it stands already, if its lock cannot tell. */
-    while (!LOCK_IS_OBLIVIOUS && is_mine(b))
-        pawl_nap(1000000);
-    /* Where nobody can be handed the lock that waits beside its queue, nobody joins the queue while somebody does. */
-    if (!LOCK_IS_OBLIVIOUS && (meta_of(b) & META_TIMED))
+    /* Relocking your own normal mutex must hang, not enqueue the same element twice. And if unlock can't hand off to a
+     * timed waiter, newcomers wait behind it. */
+    if (!LOCK_IS_OBLIVIOUS && (is_mine(b) || (meta_of(b) & META_TIMED)))
         return take_until(b, CLOCK_MONOTONIC, NULL);
     take_anyhow(b);
     return 0;
@@ -101,7 +99,7 @@ static int deepen(body *b, const demand *d)
     return 0;
 }
 
-int mutex_lock(body *b, const demand *d)
+static int lock_now(body *b, const demand *d)
 {
     int before = errno;
     int error = settle(b, d);
@@ -113,41 +111,119 @@ int mutex_lock(body *b, const demand *d)
 
 /* ---- unlocking */
 
-static void let_go(body *b)
+/* Whether the caller is the one to release it. glibc minds neither a mutex that nobody holds nor two threads that let go
+ * of one at the same time; most locks mind both. */
+static bool disown(body *b)
+{
+    uint32_t owner = owner_of(b);
+    return owner != 0 && (LOCK_IS_OBLIVIOUS || owner == self.tid) &&
+           atomic_compare_exchange_strong_explicit(&b->owner, &owner, 0, memory_order_relaxed,
+                                                   memory_order_relaxed);
+}
+
+/* What was disowned. */
+static void give_up(body *b)
 {
     if (stats_on)
         stats_released(b);
-    if (pawl_debug_on)
-        pawl_debug_unlocking(b, KIND, PAWL_HOW_OBLIVIOUS | PAWL_HOW_TELLS | PAWL_HOW_HELD);
-    set_owner(b, 0);
     if (PAWL_UNLIKELY(meta_of(b) & META_TIMED))
         release_timed(b);
     else
         release_anyhow(b);
+}
+
+static void let_go(body *b)
+{
+    if (pawl_debug_on)
+        pawl_debug_unlocking(b, KIND,
+                             PAWL_HOW_OBLIVIOUS | PAWL_HOW_TELLS | (owner_of(b) != 0 ? PAWL_HOW_HELD : 0));
+    if (disown(b))
+        give_up(b);
     if (pawl_debug_on)
         pawl_debug_unlocked(b);
 }
 
-int mutex_unlock(body *b)
+static int unlock_now(body *b)
 {
     int error = settle_mine(b);
     if (error != 0)
         return error;
-    if ((is_checked(b) || !LOCK_TAKES_FOREIGN) && !is_mine(b))
+    if ((is_checked(b) || !LOCK_IS_OBLIVIOUS) && !is_mine(b))
         return EPERM;
-    if (owner_of(b) == 0) {
-        if (pawl_debug_on) {
-            pawl_debug_unlocking(b, KIND, PAWL_HOW_OBLIVIOUS | PAWL_HOW_TELLS);
-            pawl_debug_unlocked(b);
-        }
-        return 0; /* as glibc has it */
-    }
     uint32_t depth = depth_of(b);
     if (depth > 0)
         set_depth(b, depth - 1);
     else
         let_go(b);
     return 0;
+}
+
+/* ---- by a thread that may be cancelled at any instruction
+ *
+ * It waits for a while, and a little longer each time; in between it can go, because it is in no queue. */
+
+enum { SHORTEST = 10000000, LONGEST = 640000000 }; /* nanoseconds */
+
+typedef struct attempt {
+    body *mutex;
+    bool taken;
+} attempt;
+
+/* Not inlined: what it writes is read after a longjmp(). */
+__attribute__((noinline)) static int lock_bit_by_bit(attempt *a, const demand *d)
+{
+    if (d->deadline != NULL && pawl_deadline_check(d->clock, d->deadline) != 0)
+        return lock_now(a->mutex, d);
+    demand part = *d;
+    part.clock = d->deadline != NULL ? d->clock : CLOCK_MONOTONIC;
+    for (long slice = SHORTEST;; slice = slice < LONGEST ? slice * 2 : LONGEST) {
+        struct timespec until = pawl_from_now(part.clock, slice);
+        bool last = d->deadline != NULL && !pawl_is_before(&until, d->deadline);
+        part.deadline = last ? d->deadline : &until;
+        int error = lock_now(a->mutex, &part);
+        a->taken = error == 0;
+        if (error != ETIMEDOUT || last)
+            return error;
+        cancel_allow(true);
+        cancel_hold_off();
+    }
+}
+
+/* The canceller may have unlocked it since: with glibc, whoever was cancelled in its wait does not have it. */
+static void give_back(void *argument)
+{
+    attempt *a = argument;
+    if (a->taken)
+        unlock_now(a->mutex);
+}
+
+static int lock_cancelable(body *b, const demand *d)
+{
+    attempt a = {b, false};
+    int error;
+    pthread_cleanup_push(give_back, &a);
+    error = lock_bit_by_bit(&a, d);
+    cancel_allow(true);
+    pthread_cleanup_pop(0);
+    return error;
+}
+
+int mutex_lock(body *b, const demand *d)
+{
+    bool held_off = cancel_hold_off();
+    if (PAWL_UNLIKELY(held_off) && d->waits)
+        return lock_cancelable(b, d);
+    int error = lock_now(b, d);
+    cancel_allow(held_off);
+    return error;
+}
+
+int mutex_unlock(body *b)
+{
+    bool held_off = cancel_hold_off();
+    int error = unlock_now(b);
+    cancel_allow(held_off);
+    return error;
 }
 
 /* ---- for a condition variable */
@@ -161,7 +237,8 @@ int mutex_may_wait(body *b)
 uint32_t mutex_let_go(body *b)
 {
     uint32_t depth = depth_of(b);
-    set_depth(b, 0);
+    if (depth > 0)
+        set_depth(b, 0);
     let_go(b);
     return depth;
 }

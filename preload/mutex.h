@@ -39,5 +39,7 @@ int mutex_unlock(body *b);
 int mutex_may_wait(body *b);
 uint32_t mutex_let_go(body *b);
 void mutex_take_back(body *b, uint32_t depth, const void *site);
+/* Whether somebody waits with it, at a condition variable. */
+bool mutex_is_waited_with(body *b);
 /* It got it by other means. */
 void mutex_got_back(body *b, uint32_t depth, const void *site);

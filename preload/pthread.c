@@ -3,8 +3,7 @@
  * One comparison finds a normal mutex of this process, which is locked in place. Whatever else it may be is not in a
  * hurry. Nothing here is called through the PLT.
  */
-#include "era.h"
-#include "glibc.h"
+#include "cancel.h"
 #include "lock.h"
 #include "mutex.h"
 #include "src/debug.h"
@@ -32,7 +31,7 @@ static inline bool unlocks_at_once(const body *b)
 {
     return is_plain(b) && is_ready() &&
            (LOCK_BEARS_ANY_UNLOCK ||
-            PAWL_LIKELY(LOCK_TAKES_FOREIGN ? owner_of(b) != 0 : owner_of(b) == self.tid));
+            PAWL_LIKELY(LOCK_IS_OBLIVIOUS ? owner_of(b) != 0 : owner_of(b) == self.tid));
 }
 
 /* ---- out of line */
@@ -185,10 +184,22 @@ EXPORT int pthread_mutex_destroy(pthread_mutex_t *m)
         pawl_debug_destroyed(m, "pthread_mutex_t", PAWL_HOW_TELLS | (owner_of(b) != 0 ? PAWL_HOW_HELD : 0));
     if (owner_of(b) != 0)
         return EBUSY;
-    if ((meta_of(b) & META_ERA) == era_now())
+    bool held_off = cancel_hold_off();
+    bool used = mutex_is_waited_with(b);
+    if (!used && (meta_of(b) & META_ERA) == era_now())
         retire_anyhow(b);
+    cancel_allow(held_off);
+    if (used)
+        return EBUSY;
     b->kind = -1; /* as glibc has it: no kind of mutex */
     return 0;
+}
+
+/* Early, for a key among the first. */
+__attribute__((constructor(101))) static void expect_ends(void)
+{
+    if (LOCK_MINDS_EXIT)
+        pawl_thread_expect();
 }
 
 /* ---- by other names: in old binaries; for our own use, without the PLT */

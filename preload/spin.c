@@ -82,11 +82,21 @@ static void sleep_for(word *w, uint32_t counted)
     pawl_wait_end(&me, where);
 }
 
+/* By one that may be cancelled at any instruction, and so must leave no trace. */
+static void nap_for(word *w, uint32_t counted)
+{
+    static const struct timespec nap = {0, 50000};
+    int before = errno;
+    while (!take(w, counted))
+        nanosleep(&nap, NULL);
+    errno = before;
+}
+
 static void wait_for(word *w, uint32_t counted)
 {
     era_now();
     if (!spin(w, counted))
-        sleep_for(w, counted);
+        (self.async ? nap_for : sleep_for)(w, counted);
 }
 
 static bool is_ours(word *w)

@@ -13,9 +13,6 @@
  * before every hook. */
 extern bool stats_on;
 
-/* Switches the fast paths off, which ask nothing; called once, when `stats_on` is set. */
-void stats_begin(void);
-
 /* The caller has just become the owner of the lock (not: entered a recursive one again) after waiting for so many
  * nanoseconds; 0 says that it did not have to wait. The call site is the return address of the pthread function. */
 void stats_acquired(const void *lock, const void *call_site, uint64_t waited_ns);

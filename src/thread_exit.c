@@ -18,7 +18,10 @@ static void make_key(void);
 
 /* Early, for a key among the first: libc allocates memory for the later ones, and the lock that needs to know of a
  * thread's end may be the allocator's. */
-__attribute__((constructor(101))) static void make_key_early(void)
+#ifndef PAWL_IN_PTHREAD_MUTEX /* where one of the program's 1024 keys is taken only if the lock needs it */
+__attribute__((constructor(101)))
+#endif
+void pawl_thread_expect(void)
 {
     pthread_once(&once, make_key);
 }

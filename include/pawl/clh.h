@@ -9,10 +9,11 @@
  * Sharing     by threads of one process
  * Differs     a lock gets its first node from its first owner, so that all-zero is unlocked. The node stays
  *             with the lock: pawl_clh_destroy() takes it back, a lock abandoned without it keeps 128 bytes.
+ *             pawl_clh_unlock_idle() leaves none in a lock that nobody waits for.
  *             It has a trylock, for which `tail` says not only which node it means but also which use of it:
  *             a node circulates, and one that was seen free may be back and held
  *
- *   tail == 0      unlocked, never used
+ *   tail == 0      unlocked, never used or left idle
  *   tail->wait 0   unlocked
  *   tail->wait 1   held; tail is the node of the last arrival
  *
@@ -68,7 +69,8 @@ static inline bool pawl_clh_trylock(pawl_clh *l, pawl_clh_ctx *c)
         return false;
     pawl_node *mine = pawl_node_get();
     atomic_store_explicit(&mine->wait, 1, memory_order_relaxed);
-    if (!pawl_cas_release(&l->tail, before, pawl_clh_name(mine))) { /* B: as it was, so nobody came since */
+    /* B: as it was, so nobody came since; or, if it was 0, all that came have gone, and are acquired */
+    if (!pawl_cas_acq_rel(&l->tail, before, pawl_clh_name(mine))) {
         pawl_node_put(mine);
         return false;
     }
@@ -84,6 +86,17 @@ static inline void pawl_clh_unlock(pawl_clh *l, pawl_clh_ctx *c)
 {
     (void)c;
     pawl_post(&l->owner->wait, 0); /* A: publishes the critical section */
+}
+
+/* Or so, at the price of an atomic: a lock that nobody waits for is as if it had never been used. */
+static inline void pawl_clh_unlock_idle(pawl_clh *l, pawl_clh_ctx *c)
+{
+    pawl_node *mine = l->owner;
+    uint64_t name = pawl_address(mine) | (uint64_t)mine->uses << 48;
+    if (PAWL_LIKELY(pawl_cas_release(&l->tail, name, 0))) /* B: publishes the critical section */
+        pawl_node_put(mine);
+    else
+        pawl_clh_unlock(l, c);
 }
 
 /* For a lock that is unlocked and that nobody will use again. */

@@ -17,7 +17,8 @@
  *   gate 0 -> end   its thread may enter, and its segment ends before the element `end` (1: at the bottom)
  *
  * Only the thread that locked may unlock: one that waits for a lock it gave away would push an element that
- * is already there.
+ * is already there. So would a new thread in the memory of one that ended as the owner.
+ * pawl_reciprocating_lock_oblivious() leaves no element there, and then any thread may unlock.
  */
 #pragma once
 
@@ -70,4 +71,21 @@ static inline void pawl_reciprocating_unlock(pawl_reciprocating *l, pawl_recipro
         next = atomic_exchange_explicit(&l->arrivals, PAWL_RECIPROCATING_EMPTY, memory_order_acquire); /* B */
     }
     pawl_post(&((pawl_element *)next)->gate, c->end); /* C: publishes the critical section */
+}
+
+/* An owner that found the lock unlocked takes its element off the stack at once, as the swap form does
+ * (reciprocating_variants.h). If others have arrived on top of it, they are the next segment from now on. */
+static inline void pawl_reciprocating_lock_oblivious(pawl_reciprocating *l, pawl_reciprocating_ctx *c)
+{
+    if (PAWL_LIKELY(pawl_reciprocating_trylock(l, c)))
+        return;
+    pawl_reciprocating_lock(l, c);
+    if (c->next != 0 || c->end == PAWL_RECIPROCATING_EMPTY)
+        return;
+    uint64_t head =
+        atomic_exchange_explicit(&l->arrivals, PAWL_RECIPROCATING_EMPTY, memory_order_acquire); /* B */
+    if (head == c->end)
+        c->end = PAWL_RECIPROCATING_EMPTY;
+    else
+        c->next = head;
 }

@@ -65,6 +65,9 @@ extern __thread pawl_thread pawl_self __attribute__((tls_model("initial-exec")))
 /* Sees to it that pawl_thread_leave() runs when this thread ends. Cheap to repeat. */
 void pawl_thread_enter(void);
 
+/* Takes what that needs, which is one of the 1024 keys of POSIX, before a lock is in a hurry for it. */
+void pawl_thread_expect(void);
+
 /* Waits until no other thread can touch this one's mailboxes, and gives its nodes back. */
 void pawl_thread_leave(void);
 

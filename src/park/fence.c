@@ -4,6 +4,8 @@
 #include "futex.h"
 #include "word.h"
 
+#include "../sandbox.h"
+
 #include <errno.h>
 #include <linux/membarrier.h>
 #include <stdlib.h>
@@ -51,7 +53,7 @@ static void fence_late(void)
 
 static bool is_wanted(void)
 {
-    return getenv("PAWL_NO_MEMBARRIER") == NULL;
+    return getenv("PAWL_NO_MEMBARRIER") == NULL && !pawl_in_sandbox();
 }
 
 void pawl_fence_heavy(void)

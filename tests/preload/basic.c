@@ -266,6 +266,30 @@ static void a_thousand_locks_are_held_at_once(void)
 }
 
 /* Far apart: no table of mutexes has a limit. */
+static long resident_bytes(void)
+{
+    long pages = 0;
+    FILE *f = fopen("/proc/self/statm", "re");
+    CHECK(f != NULL && fscanf(f, "%*d %ld", &pages) == 1);
+    fclose(f);
+    return pages * sysconf(_SC_PAGESIZE);
+}
+
+/* The destructor of a std::mutex does nothing. */
+static void mutexes_that_nobody_destroys_leave_nothing_behind(void)
+{
+    enum { MUTEXES = 200000, ALLOWED = 4 << 20 };
+    long before = 0;
+    for (int i = 0; i < MUTEXES; i++) {
+        pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
+        OK(pthread_mutex_lock(&m));
+        OK(pthread_mutex_unlock(&m));
+        if (i == 0)
+            before = resident_bytes();
+    }
+    CHECK(resident_bytes() - before < ALLOWED);
+}
+
 static void a_million_mutexes_work(void)
 {
     size_t count = 1000000, size = count * sizeof(pthread_mutex_t);
@@ -382,6 +406,7 @@ const test_case basic_cases[] = {CASE(a_mutex_stays_within_its_bytes_at_any_word
                                  CASE(no_mutex_takes_heap),
                                  CASE(a_thousand_locks_are_held_at_once),
                                  CASE(a_million_mutexes_work),
+                                 CASE(mutexes_that_nobody_destroys_leave_nothing_behind),
                                  CASE(errno_survives_every_call),
                                  CASE(errno_survives_contention),
                                  CASE(errno_survives_waits),

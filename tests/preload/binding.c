@@ -4,10 +4,15 @@
 
 #include <aio.h>
 #include <dlfcn.h>
+#include <limits.h>
 #include <link.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <semaphore.h>
 #include <signal.h>
 #include <stdio.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <threads.h>
 
 /* ---- symbols */
@@ -51,6 +56,7 @@ static const char *const names[] = {
     "cnd_broadcast",
     "cnd_wait",
     "cnd_timedwait",
+    "pthread_setcanceltype",
 };
 
 static const char *const not_ours[] = {"pthread_rwlock_rdlock",     "pthread_create", "sem_wait", "fork",
@@ -351,6 +357,72 @@ static void destructors_of_a_thread_may_lock(void)
     CHECK(destroyed >= 4 * KEYS);
 }
 
+static void every_key_is_the_programs(void)
+{
+    static const char *const takes_one[] = {"mcs", "clh", "hemlock_overlap"};
+    for (size_t i = 0; i < sizeof takes_one / sizeof takes_one[0]; i++)
+        if (lock_name() != NULL && strcmp(lock_name(), takes_one[i]) == 0)
+            skip("it has to know of the end of threads");
+    pthread_key_t key;
+    for (int i = 0; i < PTHREAD_KEYS_MAX; i++)
+        OK(pthread_key_create(&key, NULL));
+}
+
+/* ---- in a sandbox */
+
+static void forbid(int call)
+{
+    struct sock_filter rules[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (unsigned)call, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+    };
+    struct sock_fprog program = {sizeof rules / sizeof rules[0], rules};
+    OK(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0));
+    if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) != 0)
+        skip("no seccomp filters here");
+}
+
+static void *lock_and_unlock(void *mutex)
+{
+    for (int i = 0; i < 200; i++) {
+        OK(pthread_mutex_lock(mutex));
+        OK(pthread_mutex_unlock(mutex));
+    }
+    return NULL;
+}
+
+static void contend_for_a_mutex(void)
+{
+    static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
+    pthread_t t[4];
+    OK(pthread_mutex_lock(&m));
+    for (int i = 0; i < 4; i++)
+        t[i] = spawn(lock_and_unlock, &m);
+    pause_ms(30); /* until they sleep, with luck */
+    OK(pthread_mutex_unlock(&m));
+    for (int i = 0; i < 4; i++)
+        join(t[i]);
+}
+
+static void a_sandbox_may_forbid_gettid(void)
+{
+    forbid(SYS_gettid);
+    contend_for_a_mutex();
+}
+
+static void it_starts_in_a_sandbox_that_forbids_membarrier(void)
+{
+    if (getenv("PAWL_TEST_SANDBOX") == NULL) {
+        OK(setenv("PAWL_TEST_SANDBOX", "1", 1));
+        forbid(SYS_membarrier);
+        execl("/proc/self/exe", "conform", "--case", __func__, (char *)NULL);
+        fail(__FILE__, __LINE__, "no exec");
+    }
+    contend_for_a_mutex();
+}
+
 const test_case binding_cases[] = {BEYOND(every_function_is_the_librarys),
                                    BEYOND(nothing_else_is_exported),
                                    BEYOND(it_takes_512_bytes_of_each_thread),
@@ -368,4 +440,7 @@ const test_case binding_cases[] = {BEYOND(every_function_is_the_librarys),
                                    CASE(two_thousand_threads_wait_for_one_mutex),
                                    CASE(threads_come_and_go),
                                    CASE(destructors_of_a_thread_may_lock),
+                                   CASE(every_key_is_the_programs),
+                                   CASE(a_sandbox_may_forbid_gettid),
+                                   CASE(it_starts_in_a_sandbox_that_forbids_membarrier),
                                    {0}};

@@ -1,4 +1,4 @@
-/* cancel.c - a wait for a condition variable is a cancellation point */
+/* cancel.c - a wait for a condition variable is a cancellation point, a lock is none */
 #include "case.h"
 
 typedef struct scene {
@@ -262,6 +262,155 @@ static void waiting_for_a_mutex_is_not_cancelled(void)
     CHECK_IS(s.cleaned, 1);
 }
 
+/* ---- but one that may be cancelled at any instruction goes */
+
+static void *lock_asynchronously(void *argument)
+{
+    scene *s = argument;
+    OK(pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, NULL));
+    s->tid = own_tid();
+    if (s->timed) {
+        struct timespec later = in_ms(CLOCK_REALTIME, 100000);
+        pthread_mutex_timedlock(&s->mutex, &later);
+    } else {
+        pthread_mutex_lock(&s->mutex);
+    }
+    s->cleaned = 1;
+    return NULL;
+}
+
+static pthread_t spawn_to_sleep(void *(*run)(void *), scene *s)
+{
+    s->tid = 0;
+    pthread_t t = spawn(run, s);
+    while (s->tid == 0)
+        pause_ms(1);
+    await_asleep(s->tid);
+    return t;
+}
+
+static void a_cancelled_locker_leaves_the_others_alone(void)
+{
+    for (int i = 0; i < 8; i++) {
+        scene s;
+        begin(&s, i);
+        OK(pthread_mutex_lock(&s.mutex));
+        pthread_t first = spawn_to_sleep(lock_in_vain, &s);
+        pthread_t t = spawn_to_sleep(lock_asynchronously, &s);
+        pthread_t last = spawn_to_sleep(lock_in_vain, &s);
+        OK(pthread_cancel(t));
+        CHECK(was_cancelled(t)); /* although the mutex is held */
+        CHECK_IS(s.cleaned, 0);
+        OK(pthread_mutex_unlock(&s.mutex));
+        join(first);
+        join(last);
+        OK(try_elsewhere(&s.mutex));
+        OK(pthread_mutex_destroy(&s.mutex));
+    }
+}
+
+static void a_cancelled_locker_does_not_get_the_mutex(void)
+{
+    for (int i = 0; i < 24; i++) {
+        scene s;
+        begin(&s, i);
+        OK(pthread_mutex_lock(&s.mutex));
+        pthread_t t = spawn_to_sleep(lock_asynchronously, &s);
+        OK(pthread_cancel(t));
+        OK(pthread_mutex_unlock(&s.mutex));
+        CHECK(was_cancelled(t));
+        OK(try_elsewhere(&s.mutex));
+    }
+}
+
+static void unlock_it(void *argument)
+{
+    scene *s = argument;
+    OK(pthread_mutex_unlock(&s->mutex));
+    s->cleaned = 1;
+}
+
+static void *lock_what_one_has(void *argument)
+{
+    scene *s = argument;
+    OK(pthread_mutex_lock(&s->mutex));
+    pthread_cleanup_push(unlock_it, s);
+    lock_asynchronously(s);
+    pthread_cleanup_pop(0);
+    return NULL;
+}
+
+static void a_cancellation_ends_a_deadlock_with_oneself(void)
+{
+    for (int i = 0; i < 4; i++) {
+        scene s;
+        begin(&s, 0);
+        s.timed = i % 2 != 0;
+        pthread_t t = spawn_to_sleep(lock_what_one_has, &s);
+        OK(pthread_cancel(t));
+        CHECK(was_cancelled(t));
+        CHECK_IS(s.cleaned, 1);
+        OK(try_elsewhere(&s.mutex));
+    }
+}
+
+static void *spin_asynchronously(void *argument)
+{
+    OK(pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, NULL));
+    pthread_spin_lock(argument);
+    return NULL;
+}
+
+static void a_cancellation_ends_spinning(void)
+{
+    pthread_spinlock_t s;
+    OK(pthread_spin_init(&s, PTHREAD_PROCESS_PRIVATE));
+    OK(pthread_spin_lock(&s));
+    for (int i = 0; i < 10; i++) {
+        pthread_t t = spawn(spin_asynchronously, (void *)&s);
+        pause_ms(i);
+        OK(pthread_cancel(t));
+        CHECK(was_cancelled(t));
+    }
+    OK(pthread_spin_unlock(&s));
+    OK(pthread_spin_lock(&s));
+}
+
+static void *use_it_asynchronously(void *argument)
+{
+    scene *s = argument;
+    int type;
+    OK(pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, &type));
+    CHECK_IS(type, PTHREAD_CANCEL_DEFERRED);
+    CHECK_IS(pthread_mutex_trylock(&s->mutex), EBUSY);
+    struct timespec soon = in_ms(CLOCK_REALTIME, 30);
+    CHECK_IS(pthread_mutex_timedlock(&s->mutex, &soon), ETIMEDOUT);
+    soon.tv_nsec = -1;
+    CHECK_IS(pthread_mutex_timedlock(&s->mutex, &soon), EINVAL);
+    s->cleaned = 1;
+    OK(pthread_mutex_lock(&s->mutex));
+    soon = in_ms(CLOCK_REALTIME, 3);
+    CHECK_IS(pthread_cond_timedwait(&s->cond, &s->mutex, &soon), ETIMEDOUT);
+    OK(pthread_mutex_unlock(&s->mutex));
+    OK(pthread_setcanceltype(PTHREAD_CANCEL_DEFERRED, &type));
+    CHECK_IS(type, PTHREAD_CANCEL_ASYNCHRONOUS);
+    return NULL;
+}
+
+static void one_that_is_not_cancelled_locks_as_ever(void)
+{
+    scene s;
+    begin(&s, 0);
+    OK(pthread_mutex_lock(&s.mutex));
+    pthread_t t = spawn(use_it_asynchronously, &s);
+    while (s.cleaned == 0)
+        pause_ms(1);
+    pause_ms(30); /* it waits more than once */
+    OK(pthread_mutex_unlock(&s.mutex));
+    CHECK(!was_cancelled(t));
+    OK(try_elsewhere(&s.mutex));
+}
+
 const test_case cancel_cases[] = {CASE(a_cancelled_wait_owns_the_mutex_again),
                                   CASE(a_cancelled_wait_for_a_shared_condvar_owns_the_mutex_again),
                                   CASE(a_cancelled_wait_waits_for_the_mutex),
@@ -271,4 +420,9 @@ const test_case cancel_cases[] = {CASE(a_cancelled_wait_owns_the_mutex_again),
                                   CASE(one_that_is_pending_acts_at_once),
                                   CASE(a_wait_restores_the_type_of_cancellation),
                                   CASE(waiting_for_a_mutex_is_not_cancelled),
+                                  CASE(a_cancelled_locker_leaves_the_others_alone),
+                                  CASE(a_cancelled_locker_does_not_get_the_mutex),
+                                  CASE(a_cancellation_ends_a_deadlock_with_oneself),
+                                  CASE(a_cancellation_ends_spinning),
+                                  CASE(one_that_is_not_cancelled_locks_as_ever),
                                   {0}};

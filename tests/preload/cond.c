@@ -205,6 +205,111 @@ static void a_recursive_mutex_is_released_and_restored(void)
     CHECK_IS(pthread_mutex_unlock(&s.mutex), EPERM);
 }
 
+static void a_mutex_is_not_destroyed_while_somebody_waits_with_it(void)
+{
+    static const int types[] = {PTHREAD_MUTEX_NORMAL, PTHREAD_MUTEX_RECURSIVE, PTHREAD_MUTEX_ERRORCHECK};
+    for (int i = 0; i < 3; i++) {
+        scene s;
+        memset(&s, 0, sizeof s);
+        make_mutex(&s.mutex, types[i]);
+        pthread_t t[2] = {spawn(wait_to_go, &s), spawn(wait_to_go, &s)};
+        await_waiting(&s, 2);
+        CHECK_IS(pthread_mutex_destroy(&s.mutex), EBUSY);
+        for (int k = 0; k < 2; k++) {
+            OK(pthread_mutex_lock(&s.mutex));
+            s.go++;
+            OK(pthread_cond_signal(&s.cond));
+            OK(pthread_mutex_unlock(&s.mutex));
+        }
+        join(t[0]);
+        join(t[1]);
+        OK(pthread_mutex_destroy(&s.mutex));
+    }
+}
+
+/* ---- with a mutex that the caller has not locked: it has it afterwards */
+
+static int wait_a_moment(scene *s)
+{
+    struct timespec soon = in_ms(CLOCK_REALTIME, 1);
+    return pthread_cond_timedwait(&s->cond, &s->mutex, &soon);
+}
+
+static void a_wait_bears_a_mutex_that_nobody_has_locked(void)
+{
+    static const int types[] = {PTHREAD_MUTEX_NORMAL, PTHREAD_MUTEX_ADAPTIVE_NP};
+    for (int i = 0; i < 4; i++) {
+        scene s = {.cond = PTHREAD_COND_INITIALIZER};
+        make_mutex(&s.mutex, types[i % 2]);
+        if (i >= 2) { /* not its first use */
+            OK(pthread_mutex_lock(&s.mutex));
+            OK(pthread_mutex_unlock(&s.mutex));
+        }
+        CHECK_IS(wait_a_moment(&s), ETIMEDOUT);
+        CHECK_IS(s.mutex.__data.__owner, own_tid());
+        CHECK_IS(try_elsewhere(&s.mutex), EBUSY);
+        OK(pthread_mutex_unlock(&s.mutex));
+        OK(try_elsewhere(&s.mutex));
+    }
+    scene checked = {.mutex = PTHREAD_ERRORCHECK_MUTEX_INITIALIZER_NP};
+    CHECK_IS(wait_a_moment(&checked), EPERM);
+    scene recursive = {.mutex = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP};
+    CHECK_IS(wait_a_moment(&recursive), EPERM);
+}
+
+static void *wait_without_locking(void *argument)
+{
+    scene *s = argument;
+    __atomic_fetch_add(&s->waiting, 1, __ATOMIC_RELAXED);
+    while (__atomic_load_n(&s->go, __ATOMIC_RELAXED) == 0)
+        OK(pthread_cond_wait(&s->cond, &s->mutex));
+    OK(pthread_mutex_unlock(&s->mutex));
+    return NULL;
+}
+
+static void a_signal_ends_such_a_wait(void)
+{
+    static scene s;
+    pthread_t t = spawn(wait_without_locking, &s);
+    while (__atomic_load_n(&s.waiting, __ATOMIC_RELAXED) == 0)
+        pause_ms(1);
+    __atomic_store_n(&s.go, 1, __ATOMIC_RELAXED);
+    OK(pthread_mutex_lock(&s.mutex)); /* it may be on its way to the queue */
+    OK(pthread_mutex_unlock(&s.mutex));
+    while (pthread_tryjoin_np(t, NULL) != 0) {
+        OK(pthread_cond_signal(&s.cond));
+        pause_ms(1);
+    }
+    OK(try_elsewhere(&s.mutex));
+}
+
+static void *wait_again_and_again(void *argument)
+{
+    scene *s = argument;
+    for (int i = 0; i < 300; i++) {
+        struct timespec now = in_ms(CLOCK_REALTIME, 0);
+        CHECK_IS(pthread_cond_timedwait(&s->cond, &s->mutex, &now), ETIMEDOUT);
+    }
+    OK(pthread_mutex_unlock(&s->mutex));
+    return NULL;
+}
+
+/* The first wait of each may let go of what another has: all of them go on. */
+static void such_waits_do_not_hang_each_other(void)
+{
+    for (int round = 0; round < 10; round++) {
+        scene s;
+        memset(&s, 0, sizeof s);
+        pthread_t t[3];
+        for (int i = 0; i < 3; i++)
+            t[i] = spawn(wait_again_and_again, &s);
+        for (int i = 0; i < 3; i++)
+            join(t[i]);
+        OK(pthread_mutex_lock(&s.mutex));
+        OK(pthread_mutex_unlock(&s.mutex));
+    }
+}
+
 static void *serve(void *argument)
 {
     void **three = argument;
@@ -458,6 +563,10 @@ const test_case cond_cases[] = {CASE(signals_wake_one_each),
                                 CASE(a_wait_times_out_by_the_clock_it_was_given),
                                 CASE(a_wait_says_what_is_wrong),
                                 BEYOND(a_recursive_mutex_is_released_and_restored),
+                                CASE(a_mutex_is_not_destroyed_while_somebody_waits_with_it),
+                                CASE(a_wait_bears_a_mutex_that_nobody_has_locked),
+                                CASE(a_signal_ends_such_a_wait),
+                                CASE(such_waits_do_not_hang_each_other),
                                 CASE(two_mutexes_use_it_in_turn),
                                 CASE(a_broadcast_reaches_waits_with_several_mutexes),
                                 CASE(it_is_destroyed_right_after_broadcast),

@@ -175,6 +175,44 @@ static void a_normal_mutex_may_be_unlocked_by_another(void)
     }
 }
 
+typedef struct queue {
+    pthread_mutex_t mutex;
+    _Atomic(int) tid;
+} queue;
+
+static void *wait_in_turn(void *argument)
+{
+    queue *q = argument;
+    q->tid = own_tid();
+    OK(pthread_mutex_lock(&q->mutex));
+    OK(pthread_mutex_unlock(&q->mutex));
+    return NULL;
+}
+
+/* A new thread has the thread-local memory of one that has ended: here of the owner. */
+static void new_threads_wait_behind_an_owner_that_has_ended(void)
+{
+    if (lock_name() != NULL && strncmp(lock_name(), "hemlock", 7) == 0)
+        skip("hemlock: only the owner may unlock");
+    enum { WAITERS = 3 };
+    for (int i = 0; i < 3 * WAITERS; i++) {
+        queue q = {.mutex = PTHREAD_MUTEX_INITIALIZER};
+        pthread_t t[WAITERS];
+        join(spawn(lock_and_end, &q.mutex));
+        for (int k = 0; k <= i % WAITERS; k++) {
+            q.tid = 0;
+            t[k] = spawn(wait_in_turn, &q);
+            while (q.tid == 0)
+                pause_ms(1);
+            await_asleep(q.tid);
+        }
+        OK(pthread_mutex_unlock(&q.mutex));
+        for (int k = 0; k <= i % WAITERS; k++)
+            join(t[k]);
+        OK(try_elsewhere(&q.mutex));
+    }
+}
+
 /* As a binary semaphore: the thread that locked it waits for it. */
 static void *release_later(void *mutex)
 {
@@ -267,6 +305,7 @@ const test_case kind_cases[] = {CASE(each_type_excludes_others),
                                 CASE(recursive_excludes_under_contention),
                                 CASE(locking_a_normal_mutex_twice_deadlocks),
                                 CASE(a_normal_mutex_may_be_unlocked_by_another),
+                                CASE(new_threads_wait_behind_an_owner_that_has_ended),
                                 CASE(a_normal_mutex_is_a_binary_semaphore),
                                 CASE(an_unlock_too_many_does_no_harm),
                                 CASE(destroy_says_if_it_is_locked),
