@@ -127,6 +127,9 @@ double quantile(double *values, size_t count, double part); /* sorts them */
 void judge(study *s);
 void warn_of(const study *s);
 
+/* judge.c: all doubts, or the first dozen and which option has them all. */
+void print_doubts(FILE *f, const study *s, const char *option);
+
 /* subjects.c: the locks that are inlined into loops of this program. */
 const subject *native_subjects(size_t *count);
 
@@ -134,9 +137,6 @@ const subject *native_subjects(size_t *count);
 void study_text(output *o, const study *s);
 void study_json(output *o, const study *s);
 void study_csv(output *o, const study *s);
-
-/* study_text.c: all doubts, or the first dozen and which option has them all. */
-void print_doubts(FILE *f, const study *s, const char *option);
 
 /* study_json.c: all that is said once and not of each point. */
 json_t *study_head(const study *s);

@@ -184,3 +184,27 @@ void warn_of(const study *s)
         fprintf(stderr, "pawl: warning: %zu of %zu points are in doubt: %s%s\n", doubted, s->point_count,
                 first, doubted > 1 ? ", and so on" : "");
 }
+
+static void print_doubt(FILE *f, const point *p, const char *text)
+{
+    unsigned threads = p->request.threads;
+    fprintf(f, "? %s%s%s, %u thread%s: %s\n", p->lock, p->variant != NULL ? " " : "",
+            p->variant != NULL ? p->variant : "", threads, threads == 1 ? "" : "s", text);
+}
+
+/* A large study has more doubts than anyone reads; JSON has them all. */
+void print_doubts(FILE *f, const study *s, const char *option)
+{
+    enum { SHOWN = 12 };
+    size_t count = 0;
+    for (size_t i = 0; i < s->doubts.count; i++)
+        fprintf(f, "%snote: %s\n", i == 0 ? "\n" : "", s->doubts.text[i]);
+    for (size_t i = 0; i < s->point_count; i++)
+        for (size_t d = 0; d < s->points[i].doubts.count; d++)
+            if (count++ < SHOWN) {
+                fputs(count == 1 ? "\n" : "", f);
+                print_doubt(f, &s->points[i], s->points[i].doubts.text[d]);
+            }
+    if (count > SHOWN)
+        fprintf(f, "? and %zu more, which %s lists\n", count - SHOWN, option);
+}
