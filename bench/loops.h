@@ -147,7 +147,7 @@ BENCH_TEMPLATE bench_lead(bench_worker *w, char *c, size_t size, bench_action *l
             lock(s->locks[i], c + i * size);
         for (size_t i = BENCH_LOCKS; i-- > 0;)
             unlock(s->locks[i], c + i * size);
-        bench_counted(w, ++count);
+        bench_counted(w, count += BENCH_LOCKS);
     }
 }
 

@@ -20,7 +20,7 @@ void bench_multiwait(const bench_request *q, bench_run *run, bench_waits **waits
     run->error = t != NULL ? bench_run_on_lock(t, q, duty_of, run) : ENOMEM;
     if (run->error != 0)
         return;
-    run->value = bench_team_count(t, 0) * 1e9 / t->ns;
+    run->value = bench_team_count(t, 0) / BENCH_LOCKS * 1e9 / t->ns;
     /* The leader does ten times what the others do in a round; no share would mean anything, and nothing was timed. */
     run->fairness = run->jain = run->starvation_ns = run->worst_wait_ns = -1;
 }

@@ -38,6 +38,7 @@ int bench_run_on_lock(bench_team *t, const bench_request *q, bench_duty_of *duty
     if (lock == NULL)
         return EINVAL;
     pawl_set_wait((pawl_policy)q->policy);
+    t->events = lock->peer ? NULL : pawl_events;
     t->shared->data = generator_from(SEED);
     mersenne_seed(&t->shared->twister, SEED);
     for (int i = 0; i < BENCH_LOCKS; i++)

@@ -8,6 +8,8 @@
 #include "lock.h"
 #include "pin.h"
 
+#include "src/park/events.h"
+
 typedef struct bench_request {
     char workload[16];
     char lock[40];
@@ -37,8 +39,9 @@ typedef struct bench_run {
     double cpu_s;
     double voluntary_switches, involuntary_switches;
     double counters[BENCH_COUNTERS];
-    double others_cpus; /* CPUs that other programs used meanwhile          */
-    double step_ns;     /* of a fixed amount of work: the speed of the CPUs */
+    double calls[PAWL_EVENTS]; /* of Pawl's locks to the kernel, per 1000 acquisitions */
+    double others_cpus;        /* CPUs that other programs used meanwhile              */
+    double step_ns;            /* of a fixed amount of work: the speed of the CPUs     */
     bench_waits waits;
     unsigned waits_of_threads;
 } bench_run;

@@ -11,17 +11,17 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-static const uint64_t events[BENCH_COUNTERS] = {
+static const uint64_t configs[BENCH_COUNTERS] = {
     [BENCH_CYCLES] = PERF_COUNT_HW_CPU_CYCLES,
     [BENCH_INSTRUCTIONS] = PERF_COUNT_HW_INSTRUCTIONS,
     [BENCH_CACHE_MISSES] = PERF_COUNT_HW_CACHE_MISSES,
 };
 
-static int open_counter(uint64_t event)
+static int open_counter(uint64_t config)
 {
     struct perf_event_attr a = {.type = PERF_TYPE_HARDWARE,
                                 .size = sizeof a,
-                                .config = event,
+                                .config = config,
                                 .inherit = 1,
                                 .exclude_kernel = 1,
                                 .exclude_hv = 1,
@@ -34,14 +34,14 @@ bench_counters bench_counters_open(void)
 {
     bench_counters c;
     for (int i = 0; i < BENCH_COUNTERS; i++)
-        c.fd[i] = open_counter(events[i]);
+        c.fd[i] = open_counter(configs[i]);
     return c;
 }
 
 const char *bench_counters_missing(void)
 {
     static char why[96];
-    int fd = open_counter(events[BENCH_CYCLES]);
+    int fd = open_counter(configs[BENCH_CYCLES]);
     if (fd >= 0) {
         close(fd);
         return NULL;
@@ -77,7 +77,7 @@ static double busy_ns(void)
     return (user + nice_ + system + irq + softirq + steal) * 1e9 / (double)sysconf(_SC_CLK_TCK);
 }
 
-bench_moment bench_moment_now(const bench_counters *counters)
+bench_moment bench_moment_now(const bench_counters *counters, bench_events *events)
 {
     struct rusage used;
     getrusage(RUSAGE_SELF, &used);
@@ -87,6 +87,8 @@ bench_moment bench_moment_now(const bench_counters *counters)
                       .busy_ns = busy_ns()};
     for (int i = 0; i < BENCH_COUNTERS; i++)
         m.counters[i] = read_counter(counters->fd[i]);
+    for (int i = 0; i < PAWL_EVENTS; i++)
+        m.events[i] = events != NULL ? (double)events((pawl_event)i) : -1;
     m.ns = (double)pawl_nanoseconds(CLOCK_MONOTONIC);
     m.ticks = (double)ticks();
     return m;

@@ -8,12 +8,16 @@ typedef struct bench_counters {
     int fd[BENCH_COUNTERS]; /* -1 if the machine does not give it */
 } bench_counters;
 
+/* pawl_events, which programs without libpawl do not have. */
+typedef uint64_t bench_events(pawl_event event);
+
 /* A moment. What happened between two of them is the difference. */
 typedef struct bench_moment {
     double ns, ticks;
     double cpu_ns, voluntary, involuntary; /* of this process */
     double busy_ns;                        /* of all CPUs together; negative if unknown */
     double counters[BENCH_COUNTERS];       /* negative if unknown */
+    double events[PAWL_EVENTS];            /* negative if not asked for */
 } bench_moment;
 
 /* Opens counters that the threads to come are counted in, too. */
@@ -22,7 +26,8 @@ bench_counters bench_counters_open(void);
 /* NULL, or why there are none; a text that stays. */
 const char *bench_counters_missing(void);
 
-bench_moment bench_moment_now(const bench_counters *counters);
+/* `events` is NULL if no lock of Pawl is measured. */
+bench_moment bench_moment_now(const bench_counters *counters, bench_events *events);
 
 /* Fills in all that follows from two moments. */
 void bench_surroundings(bench_run *run, const bench_moment *from, const bench_moment *to);

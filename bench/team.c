@@ -1,6 +1,5 @@
 /* team.c - starts the threads, watches them for the measured time, and adds up what they did */
 #include "team.h"
-#include "surroundings.h"
 #include "ticks.h"
 
 #include <errno.h>
@@ -116,7 +115,7 @@ static bench_moment read_counts(const bench_team *t, unsigned threads, uint64_t 
                                 const bench_counters *counters)
 {
     uint64_t limit = 20000 + 200 * (uint64_t)threads, from;
-    bench_moment m = bench_moment_now(counters);
+    bench_moment m = bench_moment_now(counters, t->events);
     int tries = 5;
     do {
         from = pawl_nanoseconds(CLOCK_MONOTONIC);
@@ -133,7 +132,8 @@ static void set_phase(bench_team *t, bench_phase phase)
     __atomic_store_n(&t->shared->phase, phase, __ATOMIC_RELAXED);
 }
 
-static void add_up(const bench_team *t, unsigned threads, bench_run *run)
+/* Returns the number of all acquisitions. */
+static double add_up(const bench_team *t, unsigned threads, bench_run *run)
 {
     double sum = 0, squares = 0, least = 1e300, most = 0;
     run->worst_wait_ns = run->starvation_ns = 0;
@@ -152,6 +152,15 @@ static void add_up(const bench_team *t, unsigned threads, bench_run *run)
     run->value = sum * 1e9 / t->ns;
     run->fairness = most > 0 ? least / most : 0;
     run->jain = squares > 0 ? sum * sum / (threads * squares) : 0;
+    return sum;
+}
+
+static void add_calls(const bench_moment *from, const bench_moment *to, double acquisitions, bench_run *run)
+{
+    for (int i = 0; i < PAWL_EVENTS; i++)
+        run->calls[i] = from->events[i] >= 0 && acquisitions > 0
+                            ? (to->events[i] - from->events[i]) * 1000 / acquisitions
+                            : -1;
 }
 
 int bench_team_run(bench_team *t, const bench_request *q, bench_duty_of *duty_of, bench_run *run)
@@ -178,6 +187,6 @@ int bench_team_run(bench_team *t, const bench_request *q, bench_duty_of *duty_of
     t->ns = to.ns - from.ns;
     t->ns_per_tick = t->ns / (to.ticks - from.ticks);
     bench_surroundings(run, &from, &to);
-    add_up(t, q->threads, run);
+    add_calls(&from, &to, add_up(t, q->threads, run), run);
     return 0;
 }

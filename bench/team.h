@@ -1,13 +1,14 @@
 /* team.h - some threads that do the same for a while, watched */
 #pragma once
 
-#include "request.h"
+#include "surroundings.h"
 
 typedef struct bench_team {
     bench_shared *shared;
     bench_worker *workers;
     uint64_t *from, *to; /* counts of each worker at both ends of the measured time */
     double ns, ns_per_tick;
+    bench_events *events; /* NULL if no lock of Pawl is measured */
 } bench_team;
 
 /* Memory for the threads of a request, all-zero but for what every workload wants. NULL if there is none. */

@@ -56,6 +56,10 @@ static const struct {
     {"cpu_s", offsetof(run, cpu_s), false},
     {"voluntary", offsetof(run, voluntary_switches), false},
     {"involuntary", offsetof(run, involuntary_switches), false},
+    {"membarriers", offsetof(run, membarriers), false},
+    {"futex_waits", offsetof(run, futex_waits), false},
+    {"futex_waits_void", offsetof(run, futex_waits_void), false},
+    {"futex_wakes", offsetof(run, futex_wakes), false},
 };
 
 static json_t *row_json(const book *b, const results *r, const point *p)

@@ -24,6 +24,7 @@ typedef enum kind {
     TEXT_OR_NULL,
     AMOUNT,
     AMOUNT_OR_NULL,
+    AMOUNT_OR_ABSENT, /* or null; files from before there was such a number are read, too */
     SHARE_OR_NULL,
     COUNT,
     BOOLEAN,
@@ -43,6 +44,7 @@ static const char *const expected[] = {
     [TEXT_OR_NULL] = "must be a string of one line, or null",
     [AMOUNT] = "must be a number from 0",
     [AMOUNT_OR_NULL] = "must be a number from 0, or null",
+    [AMOUNT_OR_ABSENT] = "must be a number from 0, or null",
     [SHARE_OR_NULL] = "must be a number from 0 to 1, or null",
     [COUNT] = "must be a whole number from 1",
     [BOOLEAN] = "must be true or false",
@@ -78,6 +80,7 @@ static bool take(json_t *value, kind kind, void *to)
         return is_line(value) || (kind == TEXT_OR_NULL && json_is_null(value));
     case AMOUNT:
     case AMOUNT_OR_NULL:
+    case AMOUNT_OR_ABSENT:
     case SHARE_OR_NULL:
         return take_number(value, kind, to);
     case COUNT:
@@ -101,6 +104,8 @@ static void read_fields(const place *at, json_t *object, const field *fields, si
 {
     for (size_t i = 0; i < count; i++) {
         json_t *value = json_object_get(object, fields[i].name);
+        if (value == NULL && fields[i].kind == AMOUNT_OR_ABSENT)
+            value = json_null();
         if (value == NULL)
             refuse_member(at, fields[i].name, "missing");
         if (!take(value, fields[i].kind, (char *)to + fields[i].offset))
@@ -141,6 +146,10 @@ static const field run_fields[] = {
     {"cpu_s", AMOUNT, offsetof(run, cpu_s)},
     {"voluntary_switches", AMOUNT, offsetof(run, voluntary_switches)},
     {"involuntary_switches", AMOUNT, offsetof(run, involuntary_switches)},
+    {"membarriers_per_1000", AMOUNT_OR_ABSENT, offsetof(run, membarriers)},
+    {"futex_waits_per_1000", AMOUNT_OR_ABSENT, offsetof(run, futex_waits)},
+    {"futex_waits_void_per_1000", AMOUNT_OR_ABSENT, offsetof(run, futex_waits_void)},
+    {"futex_wakes_per_1000", AMOUNT_OR_ABSENT, offsetof(run, futex_wakes)},
 };
 
 static void read_waits(const place *at, json_t *waits, run *r)

@@ -18,6 +18,7 @@ typedef struct run {
     double fairness, jain;
     double starvation_ns, worst_wait_ns;
     double cpu_s, voluntary_switches, involuntary_switches;
+    double membarriers, futex_waits, futex_waits_void, futex_wakes; /* per 1000 acquisitions */
     double wait_ns[PERCENTILES];
     double slowest_thread_p99_ns;
 } run;

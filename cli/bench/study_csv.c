@@ -8,6 +8,7 @@
 static const char columns[] =
     "workload,preset,lock,family,variant,pin,unit,threads,run,value,fairness,jain,starvation_ns,"
     "worst_wait_ns,cpu_s,voluntary_switches,involuntary_switches,cycles,instructions,cache_misses,"
+    "membarriers_per_1000,futex_waits_per_1000,futex_waits_void_per_1000,futex_wakes_per_1000,"
     "wait_p50_ns,wait_p90_ns,wait_p99_ns,wait_p99.9_ns,wait_p99.99_ns,wait_max_ns,doubts,reasons,notes";
 
 /* What JSON says once, and in which of its objects. */
@@ -119,6 +120,10 @@ static void run_fields(FILE *f, const sample *of, unsigned number)
                               x->counters[BENCH_CYCLES],
                               x->counters[BENCH_INSTRUCTIONS],
                               x->counters[BENCH_CACHE_MISSES],
+                              x->calls[PAWL_MEMBARRIERS],
+                              x->calls[PAWL_FUTEX_WAITS],
+                              x->calls[PAWL_FUTEX_WAITS_VOID],
+                              x->calls[PAWL_FUTEX_WAKES],
                               waits ? x->waits.p50 : -1,
                               waits ? x->waits.p90 : -1,
                               waits ? x->waits.p99 : -1,

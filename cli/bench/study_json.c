@@ -61,6 +61,18 @@ static json_t *counters_json(const bench_run *r)
     return json_null();
 }
 
+static void set_calls(json_t *run, const double *calls)
+{
+    static const char *const names[PAWL_EVENTS] = {
+        [PAWL_MEMBARRIERS] = "membarriers_per_1000",
+        [PAWL_FUTEX_WAITS] = "futex_waits_per_1000",
+        [PAWL_FUTEX_WAITS_VOID] = "futex_waits_void_per_1000",
+        [PAWL_FUTEX_WAKES] = "futex_wakes_per_1000",
+    };
+    for (int i = 0; i < PAWL_EVENTS; i++)
+        json_object_set_new(run, names[i], number_or_null(calls[i]));
+}
+
 static json_t *waits_json(const sample *x)
 {
     const bench_waits *w = &x->run.waits;
@@ -79,12 +91,14 @@ static json_t *waits_json(const sample *x)
 static json_t *run_json(const sample *x)
 {
     const bench_run *r = &x->run;
-    return json_pack("{sf so so so so sf so so so so}", "value", r->value, "fairness",
-                     number_or_null(r->fairness), "jain", number_or_null(fmin(r->jain, 1)), "starvation_ns",
-                     whole_or_null(r->starvation_ns), "worst_wait_ns", whole_or_null(r->worst_wait_ns),
-                     "cpu_s", r->cpu_s, "voluntary_switches", whole_or_null(r->voluntary_switches),
-                     "involuntary_switches", whole_or_null(r->involuntary_switches), "perf", counters_json(r),
-                     "wait_ns", waits_json(x));
+    json_t *run = json_pack(
+        "{sf so so so so sf so so so so}", "value", r->value, "fairness", number_or_null(r->fairness), "jain",
+        number_or_null(fmin(r->jain, 1)), "starvation_ns", whole_or_null(r->starvation_ns), "worst_wait_ns",
+        whole_or_null(r->worst_wait_ns), "cpu_s", r->cpu_s, "voluntary_switches",
+        whole_or_null(r->voluntary_switches), "involuntary_switches", whole_or_null(r->involuntary_switches),
+        "perf", counters_json(r), "wait_ns", waits_json(x));
+    set_calls(run, r->calls);
+    return run;
 }
 
 static json_t *point_json(const study *s, const point *p)

@@ -147,51 +147,6 @@ static void ratio(grid *g, const study *s, const point *p)
     add_ratio(g, glibc != NULL && glibc->median > 0 ? p->median / glibc->median : -1);
 }
 
-static void fairness(grid *g, const study *s, const point *p)
-{
-    add_ratio(g, TYPICAL(s, p, fairness));
-}
-
-static void jain(grid *g, const study *s, const point *p)
-{
-    add_ratio(g, TYPICAL(s, p, jain));
-}
-
-static void worst_wait(grid *g, const study *s, const point *p)
-{
-    add_time(g, WORST(s, p, worst_wait_ns));
-}
-
-static void starvation(grid *g, const study *s, const point *p)
-{
-    add_time(g, WORST(s, p, starvation_ns));
-}
-
-static void p50(grid *g, const study *s, const point *p)
-{
-    add_time(g, TYPICAL(s, p, waits.p50));
-}
-
-static void p99(grid *g, const study *s, const point *p)
-{
-    add_time(g, TYPICAL(s, p, waits.p99));
-}
-
-static void p999(grid *g, const study *s, const point *p)
-{
-    add_time(g, TYPICAL(s, p, waits.p999));
-}
-
-static void p9999(grid *g, const study *s, const point *p)
-{
-    add_time(g, TYPICAL(s, p, waits.p9999));
-}
-
-static void longest(grid *g, const study *s, const point *p)
-{
-    add_time(g, WORST(s, p, waits.max));
-}
-
 static void cpus(grid *g, const study *s, const point *p)
 {
     add_ratio(g, TYPICAL(s, p, cpu_s) * 1e9 / (double)p->request.duration_ns);
@@ -202,6 +157,66 @@ static void switches(grid *g, const study *s, const point *p)
     double all = TYPICAL(s, p, voluntary_switches) + TYPICAL(s, p, involuntary_switches);
     grid_add(g, "%.0f", all * 1e9 / (double)p->request.duration_ns);
 }
+
+/* A column of zeros would only widen the table. */
+static bool has_calls(const study *s, pawl_event event)
+{
+    size_t offset = offsetof(bench_run, calls) + event * sizeof(double);
+    for (size_t i = 0; i < s->point_count; i++)
+        if (worst(s, &s->points[i], offset) > 0)
+            return true;
+    return false;
+}
+
+static bool has_membarriers(const study *s)
+{
+    return has_calls(s, PAWL_MEMBARRIERS);
+}
+
+static bool has_futex_waits(const study *s)
+{
+    return has_calls(s, PAWL_FUTEX_WAITS);
+}
+
+static bool has_void_waits(const study *s)
+{
+    return has_calls(s, PAWL_FUTEX_WAITS_VOID);
+}
+
+static bool has_futex_wakes(const study *s)
+{
+    return has_calls(s, PAWL_FUTEX_WAKES);
+}
+
+static void add_calls(grid *g, double per_1000)
+{
+    if (per_1000 < 0)
+        grid_add(g, "-");
+    else if (per_1000 > 0 && per_1000 < 0.01)
+        grid_add(g, "<0.01");
+    else
+        grid_add(g, "%.*f", per_1000 == 0 || per_1000 >= 100 ? 0 : per_1000 >= 10 ? 1 : 2, per_1000);
+}
+
+#define NUMBER_COLUMN(name, add, of, member)                                                                 \
+    static void name(grid *g, const study *s, const point *p)                                                \
+    {                                                                                                        \
+        add(g, of(s, p, member));                                                                            \
+    }
+
+NUMBER_COLUMN(fairness, add_ratio, TYPICAL, fairness)
+NUMBER_COLUMN(jain, add_ratio, TYPICAL, jain)
+NUMBER_COLUMN(worst_wait, add_time, WORST, worst_wait_ns)
+NUMBER_COLUMN(starvation, add_time, WORST, starvation_ns)
+NUMBER_COLUMN(p50, add_time, TYPICAL, waits.p50)
+NUMBER_COLUMN(p99, add_time, TYPICAL, waits.p99)
+NUMBER_COLUMN(p999, add_time, TYPICAL, waits.p999)
+NUMBER_COLUMN(p9999, add_time, TYPICAL, waits.p9999)
+NUMBER_COLUMN(longest, add_time, WORST, waits.max)
+NUMBER_COLUMN(membarriers, add_calls, TYPICAL, calls[PAWL_MEMBARRIERS])
+NUMBER_COLUMN(futex_waits, add_calls, TYPICAL, calls[PAWL_FUTEX_WAITS])
+NUMBER_COLUMN(void_waits, add_calls, TYPICAL, calls[PAWL_FUTEX_WAITS_VOID])
+NUMBER_COLUMN(futex_wakes, add_calls, TYPICAL, calls[PAWL_FUTEX_WAKES])
 
 static void mark(grid *g, const study *s, const point *p)
 {
@@ -228,6 +243,10 @@ static const column columns[] = {
     {"worst", 'r', has_waits, longest},
     {"CPUs", 'r', NULL, cpus},
     {"switches/s", 'r', NULL, switches},
+    {"barriers", 'r', has_membarriers, membarriers},
+    {"waits", 'r', has_futex_waits, futex_waits},
+    {"void", 'r', has_void_waits, void_waits},
+    {"wakes", 'r', has_futex_wakes, futex_wakes},
     {"", 'l', NULL, mark},
 };
 
@@ -260,6 +279,15 @@ static void print_head(FILE *f, const study *s)
     fputc('\n', f);
 }
 
+static void explain_calls(FILE *f, const study *s)
+{
+    if (has_membarriers(s) || has_futex_waits(s) || has_futex_wakes(s))
+        fputs(
+            "\nbarriers, waits, void, wakes: membarriers, futex waits, those of them that returned at once, "
+            "and futex wakes\nper 1000 acquisitions of Pawl's locks; all 0 where there is no such column\n",
+            f);
+}
+
 void study_text(output *o, const study *s)
 {
     const column *used[COLUMNS];
@@ -279,5 +307,6 @@ void study_text(output *o, const study *s)
             used[i]->add(&g, s, &s->points[p]);
     grid_print(&g, o->file);
     grid_free(&g);
+    explain_calls(o->file, s);
     print_doubts(o->file, s, "--json");
 }

@@ -40,6 +40,7 @@ function scaleOf(section, rows) {
 function columnsOf(section, rows) {
   const [by, unit] = scaleOf(section, rows);
   const has = (key) => rows.some((r) => r[key] !== null);
+  const called = (key) => rows.some((r) => r[key] > 0); /* nor do zeros */
   const all = [
     ["median, " + unit, (r) => digits(r.median / by), true],
     ["worst to best run", (r) => (r.runs > 1 ? `${digits((section.higher_is_better ? r.min : r.max) / by)} to ${digits((section.higher_is_better ? r.max : r.min) / by)}` : "–"), true],
@@ -56,6 +57,8 @@ function columnsOf(section, rows) {
     ["longest starvation", (r) => duration(r.starvation_ns), has("starvation_ns")],
     ["CPU s", (r) => digits(r.cpu_s), has("cpu_s")],
     ["switches, own/forced", (r) => `${digits(r.voluntary)} / ${digits(r.involuntary)}`, has("voluntary")],
+    ["membarriers per 1000", (r) => digits(r.membarriers), called("membarriers")],
+    ["futex waits/void/wakes per 1000", (r) => (r.futex_waits === null ? "–" : `${digits(r.futex_waits)} / ${digits(r.futex_waits_void)} / ${digits(r.futex_wakes)}`), called("futex_waits")],
   ];
   return all.filter(([, , present]) => present);
 }

@@ -27,6 +27,7 @@ BRIEF = ["--duration", "5ms", "--warm-up", "1ms", "--runs", "1"]
 QUICK = ["bench", "mutexbench", "--duration", "20ms", "--runs", "1"]
 GLIBC = ["glibc", "glibc_adaptive", "glibc_spin"]  # and one of our own, in the manner of parking_lot
 ALWAYS = [*GLIBC, "barging"]
+CALLS = ["membarriers_per_1000", "futex_waits_per_1000", "futex_waits_void_per_1000", "futex_wakes_per_1000"]
 PEERS = {"ck": ["ck_fas", "ck_ticket", "ck_mcs", "ck_clh"], "nsync": ["nsync"], "abseil": ["abseil"]}
 
 
@@ -279,6 +280,69 @@ def threads_that_sleep_are_seen_to_switch():
         r = bench("--lock", "glibc", "--threads", 4 * len(os.sched_getaffinity(0)), "--duration", "100ms", "--ncs", "500")["points"][0]["runs"][0]
         return r["voluntary_switches"] > 0 and r["cpu_s"] > 0
     eventually(switched, "nobody slept")
+
+
+def calls(b):
+    """Of the first run of each lock."""
+    return {p["lock"]: [p["runs"][0][name] for name in CALLS] for p in b["points"]}
+
+
+CROWD = ["--threads", 4 * len(os.sched_getaffinity(0)), "--duration", "100ms", "--cs", "20000"]
+
+
+@test
+def one_thread_never_calls_the_kernel():
+    b = results("mutexbench", *BRIEF, "--threads", "1")
+    for p in b["points"]:
+        done = p["family"] == "pawl" and p["median"] > 0
+        check(calls(b)[p["lock"]] == [0 if done else None] * 4, f"{p['lock']}: {p['runs'][0]}")
+
+
+@test
+def threads_that_sleep_are_seen_to_call_the_kernel():
+    def called(lock, **options):
+        found = calls(bench("--lock", f"{lock},glibc", *CROWD, **options))
+        check(found["glibc"] == [None] * 4, f"not of Pawl: {found}")
+        return found[lock]
+    eventually(lambda: (c := called("pawl_mutex"))[1] and c[3], "pawl_mutex: no futex waits or wakes")
+    eventually(lambda: (c := called("mcs"))[0] and c[1] and c[3], "mcs: no membarriers, futex waits or wakes")
+    eventually(lambda: (c := called("mcs", env=environment(PAWL_NO_MEMBARRIER="1")))[1] and c[0] == 0, "mcs: no futex waits without membarriers")
+    eventually(lambda: any(calls(results("multiwait", "-d", "100ms", "-r", "1", *CROWD[:2], "--lock", "mcs"))["mcs"]), "multiwait: no calls")
+
+
+@test
+def a_strict_queue_of_sleepers_waits_and_wakes_once_per_acquisition():
+    def found():
+        return calls(bench("--lock", "pawl_fairmutex", *CROWD, "--cs", "100", "--duration", "400ms"))["pawl_fairmutex"]
+    eventually(lambda: (c := found())[1] and 500 < c[1] < 2000 and 500 < c[3] < 2000, "not about 1000 of 1000")
+
+
+@test
+def tables_and_csv_have_the_calls_of_pawls_locks():
+    def rows(*arguments):
+        table = [line.split() for line in output(*QUICK, "--lock", "pawl_mutex,glibc", *arguments).splitlines()]
+        head = next(i for i, r in enumerate(table) if r[:2] == ["threads", "lock"])
+        return table[head:head + 3]
+    check(not {"barriers", "waits", "void", "wakes"} & set(rows("--threads", "1")[0]), "columns of zeros")
+
+    def shown():
+        head, mutex, glibc = rows(*CROWD)
+        if "waits" not in head or "wakes" not in head:
+            return False
+        tail = len(head) - head.index("switches/s") - 1
+        marked = [r[:-1] if r[-1] == "?" else r for r in [mutex, glibc]]
+        return marked[1][-tail:] == ["-"] * tail and all(float(cell.lstrip("<")) >= 0 for cell in marked[0][-tail:])
+    eventually(shown, "no columns of calls")
+    lines = csv.DictReader(io.StringIO(output(*QUICK, "--lock", "pawl_mutex,glibc", "--threads", "1", "--csv")))
+    found = {line["lock"]: [line[name] for name in CALLS] for line in lines}
+    check(found["pawl_mutex"] in [["0"] * 4, [""] * 4] and found["glibc"] == [""] * 4, str(found))
+
+
+@test
+def where_no_lock_of_pawl_is_seen_no_calls_are_said():
+    for workload in ["ring", "atomic-struct"]:
+        for lock, counts in calls(results(workload, *BRIEF, "--threads", "2")).items():
+            check(counts == [None] * 4, f"{workload}, {lock}: {counts}")
 
 
 @test

@@ -6,10 +6,12 @@ import random
 
 PERCENTILES = ["p50", "p90", "p99", "p99.9", "p99.99", "max"]
 
+CALLS = {"membarriers_per_1000": 0, "futex_waits_per_1000": 41.5, "futex_waits_void_per_1000": 0.25, "futex_wakes_per_1000": 40}
+
 
 def run(value, waits=None, **members):
     return {"value": value, "fairness": 0.9, "jain": 0.99, "starvation_ns": 5e4, "worst_wait_ns": 1e5, "cpu_s": 1.5,
-            "voluntary_switches": 12, "involuntary_switches": 3,
+            "voluntary_switches": 12, "involuntary_switches": 3, **CALLS,
             "perf": {"cycles": 1e9, "instructions": 5e8, "cache_misses": 1e5}, "wait_ns": waits} | members
 
 
@@ -20,8 +22,10 @@ def waits(base, threads):
 
 def point(lock, threads, values, variant=None, pin="free", doubts=(), tail=False, **members):
     values = sorted(values)
+    peer = lock.startswith(("glibc", "ck_", "nsync", "absl"))
+    members = dict.fromkeys(CALLS) | members if peer else members
     runs = [run(v, waits(150 * threads + i, threads) if tail else None, **members) for i, v in enumerate(values)]
-    return {"lock": lock, "family": "peer" if lock.startswith(("glibc", "ck_", "nsync", "absl")) else "pawl",
+    return {"lock": lock, "family": "peer" if peer else "pawl",
             "threads": threads, "pin": pin, "variant": variant, "runs": runs, "median": values[len(values) // 2],
             "min": values[0], "max": values[-1], "q1": values[len(values) // 4], "q3": values[3 * len(values) // 4],
             "doubts": list(doubts)}

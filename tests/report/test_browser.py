@@ -152,6 +152,9 @@ def page_ranking_follows_the_chosen_load():
         rows = "return [...document.querySelectorAll('.ranking tbody tr')].map((r) => [...r.cells].map((c) => c.innerText.trim()))"
         first = b.run(rows)
         check([r[1] for r in first] == ["ticket", "mcs", "reciprocating", "pawl_mutex", "glibc", "ck_mcs"], str(first))
+        check([first[i][-1] for i in [0, 4]] == ["41.5 / 0.250 / 40.0", "–"], f"calls of the kernel: {first[0]} {first[4]}")
+        heads = b.run("return [...document.querySelectorAll('.ranking th')].map((h) => h.textContent)")
+        check("membarriers per 1000" not in heads, f"a column of zeros: {heads}")
         check(first[4][4] == "1" and abs(float(first[0][4]) - 5) < 0.2, f"ratios: {first[0]} {first[4]}")
         note = "return document.querySelector('.table-head .note').textContent"
         check(b.run(note).startswith("2 threads, free"), "it does not start with as many threads as CPUs")

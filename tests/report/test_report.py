@@ -78,6 +78,7 @@ BAD = {
     "text": (broken_run(value="9"), "points[2].runs[1].value"),
     "null": (broken_run(value=None), "points[2].runs[1].value"),
     "unfair": (broken_run(fairness=1.1), "points[2].runs[1].fairness: must be a number from 0 to 1, or null"),
+    "calls": (broken_run(futex_wakes_per_1000=-1), "points[2].runs[1].futex_wakes_per_1000: must be a number from 0, or null"),
     "waits": (broken_run(wait_ns=[]), "points[2].runs[1].wait_ns"),
     "few-waits": (broken_run(wait_ns={"p50": 1}), "points[2].runs[1].wait_ns"),
     "again": (changed(points=every_workload()["max"]["points"] * 2), "points[0] and points[25] are of the same lock under the same load"),
@@ -190,6 +191,19 @@ def report_ranks_with_ratios_to_glibc():
         check(abs(got / wanted - 1) < 1e-5, f"{got}, not {wanted}")
     check(rows[4]["reference"] and rows[4]["ratio"] is None, "glibc is compared with itself")
     check(section["rankings"][4]["rows"][0]["ratio"] is None, "compared with a glibc that was not measured")
+
+
+@test
+def report_has_the_kernel_calls_of_files_that_have_them():
+    new, old = every_workload()["max"], every_workload()["max"]
+    for p in old["points"]:
+        p["runs"] = [{k: v for k, v in r.items() if not k.endswith("_per_1000")} for r in p["runs"]]
+    with folder() as f:
+        b = book(report(f, {"new": new, "old": old}))
+        output("compare", f"{f}/new.json", f"{f}/old.json")
+    calls = lambda section, row: [b["sections"][section]["rankings"][1]["rows"][row][k] for k in ["membarriers", "futex_waits", "futex_waits_void", "futex_wakes"]]
+    check(calls(0, 0) == [0, 41.5, 0.25, 40], f"ticket: {calls(0, 0)}")
+    check(calls(0, 4) == calls(1, 0) == [None] * 4, f"glibc, and an old ticket: {calls(0, 4)}, {calls(1, 0)}")
 
 
 @test
