@@ -61,8 +61,7 @@ section_headers() {
 
 # libpawl in plugins and interpreters, which load and unload it.
 section_embed() {
-    configure build-check -Dtests=true
-    ninja -C build-check
+    build
     tests/embed/run.sh build-check
 }
 

@@ -112,12 +112,16 @@ static void after_fork_in_child(void)
     after_fork();
 }
 
+/* Reports and /proc are written and read at cancellation points, which no lock is. */
+static __thread int saved_cancel_state __attribute__((tls_model("initial-exec")));
+
 static void leave(void)
 {
     unlock_guard();
     valgrind_loud();
     errno = saved_errno;
     busy = false;
+    pthread_setcancelstate(saved_cancel_state, NULL);
 }
 
 /* Before the first lock is taken, because they may load code and allocate memory. */
@@ -137,6 +141,7 @@ static debug_thread *enter(void)
     if (get_mode() == OFF || busy)
         return NULL;
     busy = true;
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &saved_cancel_state);
     saved_errno = errno;
     valgrind_quiet();
     if (self == NULL) {

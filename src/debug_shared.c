@@ -37,15 +37,22 @@ void pawl_debug_shared_prepare(void)
 /* The kernel's word for a page. The lock was written to, so that a private page is no file's any more. */
 static bool is_in_shared_page(uintptr_t address)
 {
-    enum { FILE_OR_SHARED = 61 };
+    enum { FILE_OR_SHARED = 61, KNOWN = 64 };
+    static uintptr_t
+        not_shared[KNOWN]; /* pages that were not, so that one lock is not asked for again and again */
+    uintptr_t number = address / (uintptr_t)sysconf(_SC_PAGESIZE);
     uint64_t page = 0;
+    if (not_shared[number % KNOWN] == number)
+        return false;
     int file = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
     if (file < 0)
         return false;
-    off_t at = (off_t)(address / (uintptr_t)sysconf(_SC_PAGESIZE) * sizeof page);
-    bool known = pread(file, &page, sizeof page, at) == (ssize_t)sizeof page;
+    bool known = pread(file, &page, sizeof page, (off_t)(number * sizeof page)) == (ssize_t)sizeof page;
     close(file);
-    return known && (page >> FILE_OR_SHARED & 1);
+    bool shared = known && (page >> FILE_OR_SHARED & 1);
+    if (!shared)
+        not_shared[number % KNOWN] = number;
+    return shared;
 }
 
 /* 0, or what a line of /proc/self/maps says of the address, if its mapping is shared. */

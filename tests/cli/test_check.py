@@ -6,7 +6,7 @@ import pathlib
 
 from harness import check, output, pawl, refused, test
 
-SCENARIOS = {"contend", "two-locks", "alternate", "trylock", "retry", "exit", "destroy", "hand-off", "crowd"}
+SCENARIOS = {"orphan", "contend", "two-locks", "alternate", "trylock", "retry", "exit", "destroy", "hand-off", "crowd"}
 
 
 @test
@@ -59,7 +59,7 @@ def check_exhaustive_means_exhaustive():
 def check_semaphore_is_a_subject():
     report = json.loads(output("check", "--quick", "--lock", "semaphore", "--json"))
     names = {c["scenario"].split("/")[0] for c in report["locks"][0]["cases"]}
-    check(names == {"as-lock", "trytake", "post-many", "destroy"}, str(names))
+    check(names == {"as-lock", "trytake", "post-many", "destroy", "two-posters"}, str(names))
 
 
 @test
