@@ -15,9 +15,10 @@
 /* True if it was not off before; then cancel_allow(true) must follow. That one is where a cancellation may strike. */
 static inline bool cancel_hold_off(void)
 {
+    int before = PTHREAD_CANCEL_DEFERRED; /* as it is where a handler has interrupted such a section */
     if (PAWL_UNLIKELY(self.async))
-        glibc()->setcanceltype(PTHREAD_CANCEL_DEFERRED, NULL);
-    return self.async;
+        glibc()->setcanceltype(PTHREAD_CANCEL_DEFERRED, &before);
+    return before == PTHREAD_CANCEL_ASYNCHRONOUS;
 }
 
 static inline void cancel_allow(bool held_off)

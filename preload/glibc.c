@@ -52,7 +52,7 @@ uint32_t glibc_tid(void)
     found.calls.mutex_lock(&m);
     uint32_t tid = (uint32_t)m.__data.__owner;
     found.calls.mutex_unlock(&m);
-    return tid;
+    return tid != 0 ? tid : (uint32_t)syscall(SYS_gettid); /* an interposer behind this one may set no owner */
 }
 
 /* Early, because dlsym() may allocate, and the allocator may be what is locking. */

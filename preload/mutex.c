@@ -239,7 +239,8 @@ uint32_t mutex_let_go(body *b)
     uint32_t depth = depth_of(b);
     if (depth > 0)
         set_depth(b, 0);
-    let_go(b);
+    if (is_mine(b)) /* it may not be locked; and if it is another's, that one may be about to release it */
+        let_go(b);
     return depth;
 }
 

@@ -10,7 +10,7 @@ static pawl_word
     before_start; /* blocks that other constructors take, and all if there is no memory to share */
 pawl_word *pawl_hapax_blocks = &before_start;
 
-#ifndef PAWL_IN_LAB
+#if !defined(PAWL_IN_LAB) && !defined(PAWL_IN_PTHREAD_MUTEX) /* whose shared mutexes are glibc's */
 /* On a page that children of fork() share, so that no two of them draw the same hapax. */
 __attribute__((constructor(101))) static void share_blocks(void)
 {

@@ -141,8 +141,11 @@ void pawl_fork_queue(void)
         pawl_bucket *b = &buckets[i];
         if (atomic_load_explicit(&b->lock, memory_order_relaxed) != FREE) /* a write would copy the page */
             atomic_store_explicit(&b->lock, FREE, memory_order_relaxed);
-        if (atomic_load_explicit(&b->parked, memory_order_relaxed) != 0)
+        if (atomic_load_explicit(&b->parked, memory_order_relaxed) != 0) {
             atomic_store_explicit(&b->parked, 0, memory_order_relaxed);
+            /* If a handler forks, the thread it has interrupted looks again, for nobody would wake it. */
+            atomic_fetch_add_explicit(&b->sequence, 1, memory_order_relaxed);
+        }
         if (b->queues != NULL)
             b->queues = NULL;
     }

@@ -1,6 +1,8 @@
 /* cancel.c - a wait for a condition variable is a cancellation point, a lock is none */
 #include "case.h"
 
+#include <signal.h>
+
 typedef struct scene {
     pthread_mutex_t mutex;
     pthread_cond_t cond;
@@ -309,6 +311,38 @@ static void a_cancelled_locker_leaves_the_others_alone(void)
     }
 }
 
+static pthread_mutex_t of_handler = PTHREAD_MUTEX_INITIALIZER;
+static volatile sig_atomic_t handled;
+
+static void lock_in_handler(int signal)
+{
+    (void)signal;
+    pthread_mutex_lock(&of_handler);
+    pthread_mutex_unlock(&of_handler);
+    handled = 1;
+}
+
+/* Whatever the handler does, its thread is in the middle of a lock. */
+static void a_handler_that_locks_does_not_let_cancellation_in(void)
+{
+    struct sigaction action = {.sa_handler = lock_in_handler};
+    OK(sigaction(SIGUSR1, &action, NULL));
+    for (int i = 0; i < 24; i++) {
+        scene s;
+        begin(&s, i);
+        handled = 0;
+        OK(pthread_mutex_lock(&s.mutex));
+        pthread_t t = spawn_to_sleep(lock_asynchronously, &s);
+        OK(pthread_kill(t, SIGUSR1));
+        while (!handled)
+            pause_ms(1);
+        OK(pthread_cancel(t));
+        OK(pthread_mutex_unlock(&s.mutex));
+        CHECK(was_cancelled(t));
+        OK(try_elsewhere(&s.mutex));
+    }
+}
+
 static void a_cancelled_locker_does_not_get_the_mutex(void)
 {
     for (int i = 0; i < 24; i++) {
@@ -422,6 +456,7 @@ const test_case cancel_cases[] = {CASE(a_cancelled_wait_owns_the_mutex_again),
                                   CASE(waiting_for_a_mutex_is_not_cancelled),
                                   CASE(a_cancelled_locker_leaves_the_others_alone),
                                   CASE(a_cancelled_locker_does_not_get_the_mutex),
+                                  CASE(a_handler_that_locks_does_not_let_cancellation_in),
                                   CASE(a_cancellation_ends_a_deadlock_with_oneself),
                                   CASE(a_cancellation_ends_spinning),
                                   CASE(one_that_is_not_cancelled_locks_as_ever),

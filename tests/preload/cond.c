@@ -320,6 +320,30 @@ static void *serve(void *argument)
     return NULL;
 }
 
+static void *lock_again_and_again(void *argument)
+{
+    scene *s = argument;
+    for (int i = 0; i < 3000; i++) {
+        OK(pthread_mutex_lock(&s->mutex));
+        OK(pthread_mutex_unlock(&s->mutex));
+    }
+    return NULL;
+}
+
+/* A mutex that is another's is released once, by that one. */
+static void such_waits_do_not_disturb_those_that_lock(void)
+{
+    for (int round = 0; round < 10; round++) {
+        scene s;
+        memset(&s, 0, sizeof s);
+        pthread_t t[] = {spawn(wait_again_and_again, &s), spawn(lock_again_and_again, &s),
+                         spawn(lock_again_and_again, &s)};
+        for (int i = 0; i < 3; i++)
+            join(t[i]);
+        OK(try_elsewhere(&s.mutex));
+    }
+}
+
 static void two_mutexes_use_it_in_turn(void)
 {
     pthread_cond_t c = PTHREAD_COND_INITIALIZER;
@@ -567,6 +591,7 @@ const test_case cond_cases[] = {CASE(signals_wake_one_each),
                                 CASE(a_wait_bears_a_mutex_that_nobody_has_locked),
                                 CASE(a_signal_ends_such_a_wait),
                                 CASE(such_waits_do_not_hang_each_other),
+                                CASE(such_waits_do_not_disturb_those_that_lock),
                                 CASE(two_mutexes_use_it_in_turn),
                                 CASE(a_broadcast_reaches_waits_with_several_mutexes),
                                 CASE(it_is_destroyed_right_after_broadcast),
