@@ -343,6 +343,42 @@ static void whoever_watches_takes_what_is_free(const lock_info *unused)
     CHECK(watch(&mutex, w) && is_held() && first() == NULL && queue() == 0, "not taken, or in the queue");
 }
 
+static bool takes(bool (*how)(const pawl_sleeper *), const pawl_sleeper *w)
+{
+    atomic_store(&mutex.held, 0);
+    bool taken = how(w);
+    CHECK(taken == is_held(), "took it and said no, or the other way round");
+    return taken;
+}
+
+static bool by_spinning(const pawl_sleeper *w)
+{
+    return spin(&mutex, w, PAWL_AWAKE, 1000);
+}
+
+static bool by_yielding(const pawl_sleeper *w)
+{
+    return yield(&mutex, w);
+}
+
+/* Nobody takes the mutex who may have been handed it. */
+static void it_looks_as_long_as_it_competes(const lock_info *unused)
+{
+    (void)unused;
+    pawl_sleeper *w = behind(1, PAWL_AWAKE, UP);
+    CHECK(!by_spinning(NULL) && !by_spinning(w) && !by_yielding(w), "took a mutex that is held");
+    CHECK(takes(by_yielding, w), "does not yield");
+    set_losses(&mutex, 1);
+    CHECK(!takes(by_yielding, w), "yields where it has just lost");
+    set_losses(&mutex, 0);
+    atomic_store(&w->state, PAWL_OWNER);
+    CHECK(!takes(by_yielding, w) && !takes(by_spinning, w), "looks though it owns the mutex");
+    atomic_store(&w->state, PAWL_AWAKE);
+    if (pawl_pauses(1000) == 0)
+        skip("nobody spins on one CPU");
+    CHECK(takes(by_spinning, w) && takes(by_spinning, NULL), "does not spin");
+}
+
 static void a_sleep_ends_in_time(const lock_info *unused)
 {
     (void)unused;
@@ -418,6 +454,7 @@ static const promise promises[] = {
     ONE("mutex", naps_double_and_have_an_end),
     ONE("mutex", whoever_gets_up_says_so),
     ONE("mutex", whoever_watches_takes_what_is_free),
+    ONE("mutex", it_looks_as_long_as_it_competes),
     ONE("mutex", a_sleep_ends_in_time),
     ONE("mutex", it_asks_when_its_share_is_over),
     ONE("mutex", who_wins_after_a_sleep_has_not_lost),
