@@ -27,7 +27,7 @@ def check(locks, budget):
 
 
 TESTS = {
-    **{name: harness(f"tests/mutex/test_mutex_{name}") for name in ("mutex", "fairmutex", "cond", "cond_order", "forks", "manners", "nested", "queue", "head")},
+    **{name: harness(f"tests/mutex/test_mutex_{name}") for name in ("mutex", "fairmutex", "cond", "cond_order", "forks", "manners", "nested", "queue", "releases", "head")},
     **{
         name: harness(f"tests/test_{name}")
         for name in ("policy", "parking", "hapax", "nodes", "semaphore")
@@ -57,7 +57,7 @@ TESTS = {
     ),
 }
 
-MUTEXES = ["head", "queue", "nested", "cond", "mutex", "forks", "cond_order", "manners", "fairmutex", "check_mutex", "conform_mutex"]
+MUTEXES = ["releases", "head", "queue", "nested", "cond", "mutex", "forks", "cond_order", "manners", "fairmutex", "check_mutex", "conform_mutex"]
 LOCKS = ["policy", "nodes", "trylock", "thread_exit", "semaphore", "hapax", "tardy", "churn", "forks", "check_locks", "conform_mcs"]
 PRELOAD = ["conform_mutex", "conform_mcs", "conform_fair"]
 
