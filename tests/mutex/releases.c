@@ -1,6 +1,8 @@
 /* releases.c - the queue of a pawl_mutex, and what a release does for its head, one step at a time */
 #include "still.h"
 
+#include "../../src/park/events.h"
+
 enum { SHARE = 100000, GRACE = 256000, LOOK = 10000 }; /* as in src/mutex.c */
 
 /* ---- the queue */
@@ -136,6 +138,26 @@ static void a_release_wakes_the_head_when_it_may(const lock_info *unused)
     CHECK(state_of(w) == PAWL_ASLEEP && !is_held(), "woken, but it is up");
 }
 
+/* It needs no wake-up if it spins, and it does if it has asked and is up. */
+static void expect_wake_ups(uint32_t head, uint32_t bits, uint64_t wanted)
+{
+    pawl_sleeper *w = behind(1, head, bits);
+    mutex.due = pawl_ticks() - PAWL_TICKS(GRACE);
+    uint64_t before = pawl_events(PAWL_FUTEX_WAKES);
+    pawl_mutex_unlock(&mutex);
+    expect_handed_over(w, "its turn");
+    CHECK(pawl_events(PAWL_FUTEX_WAKES) - before == wanted, "not %d wake-ups", (int)wanted);
+}
+
+static void a_handoff_wakes_whoever_may_sleep(const lock_info *unused)
+{
+    (void)unused;
+    expect_wake_ups(PAWL_AWAKE, UP | PAWL_M_HANDOFF, 0);
+    expect_wake_ups(PAWL_ASLEEP, ASKED, 1);
+    expect_wake_ups(PAWL_ASLEEP, TIMED, 1);
+    expect_wake_ups(PAWL_AWAKE, UP, 1); /* somebody owes it one, and may be late */
+}
+
 static void a_head_that_asks_is_handed_the_mutex(const lock_info *unused)
 {
     (void)unused;
@@ -207,6 +229,7 @@ static const promise promises[] = {
     ONE("mutex", no_share_lasts_longer_than_a_round),
     ONE("mutex", a_patient_release_does_nothing_else),
     ONE("mutex", a_release_wakes_the_head_when_it_may),
+    ONE("mutex", a_handoff_wakes_whoever_may_sleep),
     ONE("mutex", a_head_that_asks_is_handed_the_mutex),
     ONE("mutex", the_grace_is_over_when_it_is),
     ONE("mutex", looks_are_as_rare_as_sections_are_short),
