@@ -2,6 +2,7 @@
 #include "hook.h"
 #include "team.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <semaphore.h>
 #include <stdlib.h>
@@ -157,7 +158,47 @@ static void threads_end_right_after_unlock(const lock_info *lock)
     free(r.l);
 }
 
+/* ---- how the library gets to know of a thread's end; in place of libc's */
+
+static atomic_int asked; /* for the end of a thread */
+static bool refuse;
+
+int pthread_setspecific(pthread_key_t key, const void *value)
+{
+    static int (*libc)(pthread_key_t, const void *);
+    if (value == &pawl_self) {
+        CHECK(pawl_self.at_exit, "an allocator that locks would ask again, without end");
+        atomic_fetch_add(&asked, 1);
+        if (refuse)
+            return ENOMEM;
+    }
+    if (libc == NULL)
+        *(void **)&libc = dlsym(RTLD_NEXT, "pthread_setspecific");
+    return libc(key, value);
+}
+
+static void *enter_often(void *unused)
+{
+    refuse = true;
+    pawl_thread_enter();
+    CHECK(!pawl_self.at_exit && atomic_load(&asked) == 1, "takes no for an answer");
+    refuse = false;
+    for (int i = 0; i < 3; i++)
+        pawl_thread_enter();
+    CHECK(pawl_self.at_exit && atomic_load(&asked) == 2, "asked %d times", atomic_load(&asked));
+    return unused;
+}
+
+static void a_thread_asks_once_for_its_end(const lock_info *unused)
+{
+    (void)unused;
+    pthread_t thread;
+    CHECK(pthread_create(&thread, NULL, enter_often, NULL) == 0, "cannot create a thread");
+    pthread_join(thread, NULL);
+}
+
 static const promise promises[] = {
+    {.name = "a_thread_asks_once_for_its_end", .check = a_thread_asks_once_for_its_end, .subject = "system"},
     {.name = "nobody_writes_to_a_dead_thread", .check = nobody_writes_to_a_dead_thread},
     {.name = "memory_of_a_dead_thread_is_reused",
      .check = memory_of_a_dead_thread_is_reused,

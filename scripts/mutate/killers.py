@@ -27,10 +27,10 @@ def check(locks, budget):
 
 
 TESTS = {
-    **{name: harness(f"tests/mutex/test_mutex_{name}") for name in ("mutex", "fairmutex", "cond", "cond_order", "forks", "manners", "nested", "queue")},
+    **{name: harness(f"tests/mutex/test_mutex_{name}") for name in ("mutex", "fairmutex", "cond", "cond_order", "forks", "manners", "nested", "queue", "releases", "head")},
     **{
         name: harness(f"tests/test_{name}")
-        for name in ("policy", "hapax", "nodes", "semaphore")
+        for name in ("policy", "parking", "hapax", "nodes", "semaphore")
     },
     **{name: harness(f"tests/test_{name}", FEW) for name in ("thread_exit", "tardy", "churn", "trylock", "idle")},
     "reports": harness("tests/debug/debug_reports", FEW),
@@ -39,6 +39,11 @@ TESTS = {
     "tools": Test(
         ["tests/debug/judged", "tests/debug/pthreads", "preload/libpawl-mcs.so", "preload/libpawl-pawl_mutex.so"],
         ["tests/debug/tools.sh", "{build}/tests/debug"],
+        None,
+    ),
+    "embed": Test(
+        ["tests/embed/plugin_static.so", "tests/embed/plugin_shared.so", "tests/embed/host", "tests/embed/host_static", "tests/embed/host_shared"],
+        ["tests/embed/run.sh", "{build}"],
         None,
     ),
     "check_mutex": check("mutex", "3s"),
@@ -52,7 +57,7 @@ TESTS = {
     ),
 }
 
-MUTEXES = ["queue", "nested", "cond", "mutex", "forks", "cond_order", "manners", "fairmutex", "check_mutex", "conform_mutex"]
+MUTEXES = ["releases", "head", "queue", "nested", "cond", "mutex", "forks", "cond_order", "manners", "fairmutex", "check_mutex", "conform_mutex"]
 LOCKS = ["policy", "nodes", "trylock", "thread_exit", "semaphore", "hapax", "tardy", "churn", "forks", "check_locks", "conform_mcs"]
 PRELOAD = ["conform_mutex", "conform_mcs", "conform_fair"]
 
@@ -65,11 +70,13 @@ CHOICE = [
     ("^src/symbol", ["graph", "reports"]),
     ("^src/signals", ["conform_mcs"]),
     ("^src/nested", ["nested", "conform_mutex"]),
-    ("^src/thread", LOCKS + ["reports"]),
+    ("^src/thread", LOCKS + ["reports", "embed"]),
+    ("^src/copy", ["embed"]),
     ("^src/(nodes|hapax)", LOCKS),
     ("^src/fork", ["forks", "mutex", "check_mutex", "conform_mcs", "conform_mutex", "conform_overlap"]),
-    ("^src/park/", MUTEXES + LOCKS),
-    ("^src/(wait|hardware)", LOCKS + ["idle"]),
+    ("^src/park/queue", MUTEXES + LOCKS),
+    ("^src/park/", ["parking", *LOCKS, *MUTEXES]),
+    ("^src/(wait|hardware)", LOCKS + ["parking", "idle"]),
     ("^src/mutex_call", ["reports"]),
     ("^src/", MUTEXES + ["conform_fair", "watched"]),
     ("^preload/stats", ["stats", "conform_mutex"]),

@@ -187,11 +187,34 @@ static void child_counts_no_sleepers(const lock_info *unused)
     team_join(team, THREADS);
 }
 
+/* Whoever was to empty its mailboxes is not there, and the rest of its block of hapaxes is the parent's. */
+static void expect_clean_thread(void)
+{
+    const pawl_mailboxes *boxes = &pawl_self.hemlock;
+    CHECK(atomic_load(&boxes->grant) == 0 && atomic_load(&boxes->overlap) == 0, "mail for its parent");
+    CHECK(atomic_load(&boxes->flagged) == 0 && atomic_load(&boxes->chain) == 0, "mail for its parent");
+    CHECK(pawl_self.hapax == 0, "draws its parent's hapaxes");
+}
+
+static void child_has_a_thread_state_of_its_own(const lock_info *unused)
+{
+    (void)unused;
+    pawl_mailboxes *boxes = &pawl_self.hemlock;
+    pawl_word *all[] = {&boxes->grant, &boxes->overlap, &boxes->flagged, &boxes->chain};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        atomic_store(all[i], 64);
+    pawl_self.hapax = 5;
+    in_child(expect_clean_thread);
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        atomic_store(all[i], 0);
+}
+
 static const promise promises[] = {
     ONE("mutex", child_of_the_owner_may_unlock_and_lock),
     ONE("mutex", child_handler_of_the_program_may_lock),
     ONE("cond", child_has_no_waiters),
     ONE("wait", child_counts_no_sleepers),
+    ONE("system", child_has_a_thread_state_of_its_own),
 };
 
 HARNESS_MAIN(promises)

@@ -227,6 +227,29 @@ static void expect_handoff(const char *when)
     team_join(&sleeper, 1);
 }
 
+static void a_deadline_is_kept_behind_others(const lock_info *unused)
+{
+    (void)unused;
+    start_sleeper();
+    expect_timeout(lock_until, CLOCK_MONOTONIC, 20000000);
+    expect_timeout(lock_until, CLOCK_REALTIME, 20000000);
+    pawl_mutex_unlock(&mutex);
+    team_join(&sleeper, 1);
+}
+
+/* While the mutex is held, even once it has asked for it. */
+static void the_head_sleeps(const lock_info *unused)
+{
+    (void)unused;
+    start_sleeper();
+    team_await_asleep(&sleeper, 1);
+    while (!(queue() & PAWL_M_HANDOFF))
+        rest(100000);
+    team_await_asleep(&sleeper, 1);
+    pawl_mutex_unlock(&mutex);
+    team_join(&sleeper, 1);
+}
+
 /* However short the sections were before. */
 static void no_two_long_sections_pass_a_sleeper(const lock_info *unused)
 {
@@ -312,6 +335,8 @@ static const promise promises[] = {
     ONE("mutex", trylock_only_tries),
     ONE("mutex", deadlines_are_kept),
     ONE("mutex", giving_up_harms_nobody),
+    ONE("mutex", a_deadline_is_kept_behind_others),
+    ONE("mutex", the_head_sleeps),
     ONE("mutex", no_two_long_sections_pass_a_sleeper),
     ONE("mutex", no_leaver_costs_a_sleeper_its_share),
     ONE("mutex", a_sleeper_that_cannot_run_is_served),

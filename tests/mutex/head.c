@@ -1,0 +1,197 @@
+/* head.c - the head of a queue of pawl_mutex, one step at a time
+ *
+ * These steps are not exported, so their source is part of this program.
+ */
+#include "still.h"
+
+#include "../../src/mutex_lock.c"
+
+static void the_more_often_it_lost_the_longer_it_sleeps(const lock_info *unused)
+{
+    (void)unused;
+    head h = {.slept = true};
+    for (unsigned before = 0; before <= LOSSES_MOST; before++) {
+        unsigned lost = before < LOSSES_MOST ? before + 1 : LOSSES_MOST;
+        pawl_sleeper *w = behind(1, PAWL_AWAKE, UP);
+        mutex.step = 7;
+        set_losses(&mutex, before);
+        uint32_t begin = pawl_ticks(), pause = (1u << lost) - 1;
+        uint64_t time = lie_down(&mutex, w, &h);
+        uint32_t end = pawl_ticks();
+        CHECK(losses(&mutex) == lost, "%u losses, not %u", losses(&mutex), lost);
+        CHECK((uint16_t)(mutex.wake - pause - begin) <= end - begin, "woken at another time");
+        CHECK(time == (uint64_t)pause << 10 || pawl_mutex_left(&mutex, end) < pause, "sleeps for %llu ns",
+              (unsigned long long)time);
+        CHECK(patience() == 7 && state(w) == PAWL_WATCHING && queue() == TIMED, "still up: %u", queue());
+    }
+}
+
+/* A first loss says little: it sleeps until its share is over, and the next release wakes it. */
+static void a_newcomer_does_not_count_its_loss(const lock_info *unused)
+{
+    (void)unused;
+    head h = {.slept = false};
+    pawl_sleeper *w = behind(1, PAWL_AWAKE, UP);
+    atomic_store(&mutex.patience, 9);
+    mutex.step = 7;
+    uint32_t begin = pawl_ticks();
+    uint64_t time = lie_down(&mutex, w, &h);
+    uint32_t end = pawl_ticks();
+    CHECK(losses(&mutex) == 0 && h.slept, "%u losses", losses(&mutex));
+    CHECK(time <= (uint64_t)(mutex.due - begin) << 10, "beyond its share");
+    CHECK(time >= (uint64_t)pawl_mutex_left(&mutex, end) << 10, "not until the end of its share");
+    CHECK(patience() == 0, "a release would let it sleep");
+    CHECK((uint16_t)(mutex.wake - begin) <= end - begin, "a release may not wake it");
+}
+
+static void an_owner_does_not_lie_down(const lock_info *unused)
+{
+    (void)unused;
+    head h = {.slept = true};
+    pawl_sleeper *w = behind(1, PAWL_OWNER, UP);
+    lie_down(&mutex, w, &h);
+    CHECK(state(w) == PAWL_OWNER && losses(&mutex) == 0 && queue() == UP, "lay down");
+    get_up(&mutex, w);
+    CHECK(state(w) == PAWL_OWNER, "got up");
+}
+
+/* Its naps have an end: the wake-up of a hand-off may be late. */
+static void naps_double_and_have_an_end(const lock_info *unused)
+{
+    (void)unused;
+    head h = {.slept = true, .asked = true};
+    uint64_t expected = NAP;
+    for (int i = 0; i < 20; i++, expected = expected < NAP_MOST ? 2 * expected : expected) {
+        uint64_t nap = lie_down(&mutex, behind(1, PAWL_AWAKE, UP | PAWL_M_HANDOFF), &h);
+        CHECK(nap == expected && nap < PAWL_SECOND, "nap %d of %llu ns", i, (unsigned long long)nap);
+    }
+}
+
+static void whoever_gets_up_says_so(const lock_info *unused)
+{
+    (void)unused;
+    pawl_sleeper *w = behind(1, PAWL_ASLEEP, TIMED);
+    get_up(&mutex, w);
+    CHECK(state(w) == PAWL_AWAKE && queue() == UP, "%u", queue());
+}
+
+static void whoever_watches_takes_what_is_free(const lock_info *unused)
+{
+    (void)unused;
+    pawl_sleeper *w = behind(1, PAWL_WATCHING, TIMED);
+    CHECK(!watch(&mutex, w) && state(w) == PAWL_ASLEEP && first() == w, "state %u", state(w));
+    atomic_store(&w->state, PAWL_AWAKE);
+    CHECK(!watch(&mutex, w) && state(w) == PAWL_AWAKE, "state %u", state(w));
+    atomic_store(&w->state, PAWL_WATCHING);
+    atomic_store(&mutex.held, 0);
+    CHECK(watch(&mutex, w) && is_held() && first() == NULL && queue() == 0, "not taken, or in the queue");
+}
+
+static bool takes(bool (*how)(const pawl_sleeper *), const pawl_sleeper *w)
+{
+    atomic_store(&mutex.held, 0);
+    bool taken = how(w);
+    CHECK(taken == is_held(), "took it and said no, or the other way round");
+    return taken;
+}
+
+static bool by_spinning(const pawl_sleeper *w)
+{
+    return spin(&mutex, w, PAWL_AWAKE, 1000);
+}
+
+static bool by_yielding(const pawl_sleeper *w)
+{
+    return yield(&mutex, w);
+}
+
+/* Nobody takes the mutex who may have been handed it. */
+static void it_looks_as_long_as_it_competes(const lock_info *unused)
+{
+    (void)unused;
+    pawl_sleeper *w = behind(1, PAWL_AWAKE, UP);
+    CHECK(!by_spinning(NULL) && !by_spinning(w) && !by_yielding(w), "took a mutex that is held");
+    CHECK(takes(by_yielding, w), "does not yield");
+    set_losses(&mutex, 1);
+    CHECK(!takes(by_yielding, w), "yields where it has just lost");
+    set_losses(&mutex, 0);
+    atomic_store(&w->state, PAWL_OWNER);
+    CHECK(!takes(by_yielding, w) && !takes(by_spinning, w), "looks though it owns the mutex");
+    atomic_store(&w->state, PAWL_AWAKE);
+    if (pawl_pauses(1000) == 0)
+        skip("nobody spins on one CPU");
+    CHECK(takes(by_spinning, w) && takes(by_spinning, NULL), "does not spin");
+}
+
+static void a_sleep_ends_in_time(const lock_info *unused)
+{
+    (void)unused;
+    enum { MS = 1000000 };
+    pawl_sleeper *w = behind(1, PAWL_AWAKE, UP);
+    struct timespec past = in_ns(CLOCK_MONOTONIC, -MS), later = in_ns(CLOCK_MONOTONIC, INT64_C(3600000) * MS);
+    CHECK(sleep_for(w, MS, CLOCK_MONOTONIC, &past) == ETIMEDOUT, "woken too often to see its time come");
+    CHECK(sleep_for(w, MS, CLOCK_MONOTONIC, &later) == 0, "not its time");
+    atomic_store(&w->state, PAWL_ASLEEP);
+    int64_t begin = clock_ns(CLOCK_MONOTONIC);
+    CHECK(sleep_for(w, 2 * MS, 0, NULL) == 0 && clock_ns(CLOCK_MONOTONIC) - begin >= 2 * MS, "did not sleep");
+    begin = clock_ns(CLOCK_MONOTONIC);
+    CHECK(sleep_for(w, 2 * MS, CLOCK_MONOTONIC, &later) == 0, "not its time");
+    CHECK(clock_ns(CLOCK_MONOTONIC) - begin >= 2 * MS, "did not sleep");
+}
+
+static void it_asks_when_its_share_is_over(const lock_info *unused)
+{
+    (void)unused;
+    head h = {.slept = true};
+    pawl_sleeper *w = behind(1, PAWL_OWNER, UP);
+    mutex.due = pawl_ticks() - 1;
+    CHECK(!is_due(&mutex, w) && queue() == UP, "asks for what it has");
+    atomic_store(&w->state, PAWL_AWAKE);
+    CHECK(!compete(&mutex, w, &h) && h.asked && queue() == (UP | PAWL_M_HANDOFF), "does not ask");
+    bool due;
+    do {
+        w = behind(1, PAWL_AWAKE, UP);
+        due = is_due(&mutex, w);
+    } while (took_too_long());
+    CHECK(!due && queue() == UP, "asks before its share is over");
+}
+
+static void who_wins_after_a_sleep_has_not_lost(const lock_info *unused)
+{
+    (void)unused;
+    for (int slept = 0; slept < 2; slept++) {
+        head h = {.slept = slept};
+        pawl_sleeper *w = behind(1, PAWL_AWAKE, UP);
+        set_losses(&mutex, 5);
+        atomic_store(&mutex.held, 0);
+        CHECK(compete(&mutex, w, &h) && is_held() && first() == NULL && !h.asked, "lost");
+        CHECK(losses(&mutex) == (slept ? 0 : 5), "%u losses", losses(&mutex));
+    }
+}
+
+static void a_head_that_leaves_wakes_the_next(const lock_info *unused)
+{
+    (void)unused;
+    pawl_sleeper *w = behind(3, PAWL_ASLEEP, TIMED);
+    CHECK(leave(&mutex, w + 2) && state(w) == PAWL_ASLEEP && queue() == TIMED, "not the head");
+    CHECK(leave(&mutex, w) && state(w + 1) == PAWL_AWAKE && queue() == UP && first() == w + 1, "the head");
+    CHECK(leave(&mutex, w + 1) && queue() == 0 && first() == NULL, "the last");
+    behind(1, PAWL_OWNER, 0);
+    CHECK(!leave(&mutex, w), "gave up what it was handed");
+}
+
+static const promise promises[] = {
+    ONE("mutex", the_more_often_it_lost_the_longer_it_sleeps),
+    ONE("mutex", a_newcomer_does_not_count_its_loss),
+    ONE("mutex", an_owner_does_not_lie_down),
+    ONE("mutex", naps_double_and_have_an_end),
+    ONE("mutex", whoever_gets_up_says_so),
+    ONE("mutex", whoever_watches_takes_what_is_free),
+    ONE("mutex", it_looks_as_long_as_it_competes),
+    ONE("mutex", a_sleep_ends_in_time),
+    ONE("mutex", it_asks_when_its_share_is_over),
+    ONE("mutex", who_wins_after_a_sleep_has_not_lost),
+    ONE("mutex", a_head_that_leaves_wakes_the_next),
+};
+
+HARNESS_MAIN(promises)

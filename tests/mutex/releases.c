@@ -1,0 +1,239 @@
+/* releases.c - the queue of a pawl_mutex, and what a release does for its head, one step at a time */
+#include "still.h"
+
+#include "../../src/park/events.h"
+
+enum { SHARE = 100000, GRACE = 256000, LOOK = 10000 }; /* as in src/mutex.c */
+
+/* ---- the queue */
+
+static void expect_share(int count, uint32_t share)
+{
+    pawl_sleeper *w = behind(count, PAWL_ASLEEP, PAWL_M_WAITERS);
+    if (count == 0) { /* a child of fork() may have lost count */
+        w = behind(1, PAWL_ASLEEP, PAWL_M_WAITERS);
+        w->length = 0;
+    }
+    uint32_t before = pawl_ticks();
+    CHECK(pawl_mutex_rouse(&mutex, w) == w, "not to be woken");
+    uint32_t took = pawl_ticks() - before, start = mutex.due - PAWL_TICKS(share) - before;
+    w->length = count > 0 ? (uint32_t)count : 1;
+    CHECK(start <= took, "%d waiters, and the share is not %u ns", count, share);
+    CHECK(queue() == UP && state_of(w) == PAWL_AWAKE, "not up: %u", queue());
+}
+
+static void waiters_divide_a_round(const lock_info *unused)
+{
+    (void)unused;
+    expect_share(0, ROUND);
+    expect_share(1, ROUND);
+    expect_share(8, ROUND / 8);
+    expect_share(40, SHARE);
+    expect_share(MOST, SHARE);
+}
+
+static void a_share_begins_once(const lock_info *unused)
+{
+    (void)unused;
+    pawl_sleeper *w = behind(1, PAWL_WATCHING, TIMED);
+    uint32_t due = mutex.due -= 7;
+    CHECK(pawl_mutex_rouse(&mutex, w) == NULL, "to be woken, but it watches");
+    CHECK(mutex.due == due && queue() == UP && state_of(w) == PAWL_AWAKE, "another share");
+}
+
+/* What a child of fork() finds there is about its parent. */
+static void the_first_to_queue_up_forgets_what_was(const lock_info *unused)
+{
+    (void)unused;
+    pawl_sleeper *w = behind(0, 0, UP | PAWL_M_HANDOFF);
+    pawl_bucket *b = pawl_bucket_lock(&mutex);
+    pawl_mutex_enqueue(b, &mutex, w);
+    CHECK(queue() == PAWL_M_WAITERS, "stale: %u", queue());
+    atomic_store(&mutex.queue, UP);
+    pawl_mutex_enqueue(b, &mutex, w + 1);
+    CHECK(queue() == UP, "the second forgets, too: %u", queue());
+    pawl_bucket_unlock(b);
+}
+
+static void nobody_is_patient_with_a_new_head(const lock_info *unused)
+{
+    (void)unused;
+    pawl_sleeper *w = behind(3, PAWL_AWAKE, UP);
+    atomic_store(&mutex.patience, 9);
+    take_out(w + 2);
+    CHECK(queue() == UP && patience() == 9, "somebody behind the head went");
+    take_out(w);
+    CHECK(queue() == PAWL_M_WAITERS && patience() == 0 && first() == w + 1, "%u, patience %u", queue(),
+          patience());
+    take_out(w + 1);
+    CHECK(queue() == 0 && first() == NULL, "nobody waits: %u", queue());
+}
+
+static void no_share_lasts_longer_than_a_round(const lock_info *unused)
+{
+    (void)unused;
+    uint32_t most = PAWL_TICKS(ROUND);
+    mutex.due = 5;
+    CHECK(pawl_mutex_left(&mutex, 5 - most) == most && pawl_mutex_left(&mutex, 4) == 1, "something is left");
+    CHECK(pawl_mutex_left(&mutex, 5) == 0 && pawl_mutex_left(&mutex, 6) == 0, "nothing is left");
+    CHECK(pawl_mutex_left(&mutex, 5 - most - 1) == 0, "the clock has come round");
+}
+
+/* ---- releases */
+
+static void expect_released(const pawl_sleeper *w, uint32_t as, const char *when)
+{
+    CHECK(!is_held(), "%s: still held", when);
+    CHECK(state_of(w) == as && first() == w, "%s: the head's state is %u", when, state_of(w));
+    CHECK(!(queue() & PAWL_M_AWAKE) == (as != PAWL_AWAKE), "%s: %u", when, queue());
+}
+
+static void expect_handed_over(const pawl_sleeper *w, const char *when)
+{
+    CHECK(is_held() && state_of(w) == PAWL_OWNER && first() == w->next, "%s: not handed over", when);
+    CHECK(queue() == (w->next != NULL ? PAWL_M_WAITERS : 0) && patience() == 0, "%s: %u", when, queue());
+}
+
+static void a_patient_release_does_nothing_else(const lock_info *unused)
+{
+    (void)unused;
+    pawl_sleeper *w = behind(1, PAWL_ASLEEP, TIMED);
+    mutex.due = pawl_ticks() - 2 * PAWL_TICKS(GRACE);
+    atomic_store(&mutex.patience, 2);
+    for (uint32_t left = 2; left-- > 0; atomic_store(&mutex.held, 1)) {
+        pawl_mutex_unlock(&mutex);
+        expect_released(w, PAWL_ASLEEP, "patient");
+        CHECK(patience() == left, "%u", patience());
+    }
+    pawl_mutex_unlock(&mutex);
+    expect_handed_over(w, "no patience left");
+}
+
+static void a_release_wakes_the_head_when_it_may(const lock_info *unused)
+{
+    (void)unused;
+    pawl_sleeper *w = behind(2, PAWL_ASLEEP, PAWL_M_WAITERS);
+    pawl_mutex_unlock(&mutex);
+    expect_released(w, PAWL_AWAKE, "new head");
+
+    do {
+        behind(1, PAWL_ASLEEP, TIMED);
+        mutex.wake = (uint16_t)(pawl_ticks() - 1);
+        pawl_mutex_unlock(&mutex);
+    } while (took_too_long());
+    expect_released(w, PAWL_AWAKE, "slept long enough");
+
+    do {
+        behind(1, PAWL_ASLEEP, TIMED);
+        mutex.wake = (uint16_t)(begun + 2 * PAWL_TICKS(ROUND));
+        pawl_mutex_unlock(&mutex);
+    } while (took_too_long());
+    expect_released(w, PAWL_ASLEEP, "has just lost");
+
+    do {
+        behind(1, PAWL_ASLEEP, UP); /* which a wake-up would change */
+        mutex.wake = (uint16_t)(begun - 1);
+        pawl_mutex_unlock(&mutex);
+    } while (took_too_long());
+    CHECK(state_of(w) == PAWL_ASLEEP && !is_held(), "woken, but it is up");
+}
+
+/* It needs no wake-up if it spins, and it does if it has asked and is up. */
+static void expect_wake_ups(uint32_t head, uint32_t bits, uint64_t wanted)
+{
+    pawl_sleeper *w = behind(1, head, bits);
+    mutex.due = pawl_ticks() - PAWL_TICKS(GRACE);
+    uint64_t before = pawl_events(PAWL_FUTEX_WAKES);
+    pawl_mutex_unlock(&mutex);
+    expect_handed_over(w, "its turn");
+    CHECK(pawl_events(PAWL_FUTEX_WAKES) - before == wanted, "not %d wake-ups", (int)wanted);
+}
+
+static void a_handoff_wakes_whoever_may_sleep(const lock_info *unused)
+{
+    (void)unused;
+    expect_wake_ups(PAWL_AWAKE, UP | PAWL_M_HANDOFF, 0);
+    expect_wake_ups(PAWL_ASLEEP, ASKED, 1);
+    expect_wake_ups(PAWL_ASLEEP, TIMED, 1);
+    expect_wake_ups(PAWL_AWAKE, UP, 1); /* somebody owes it one, and may be late */
+}
+
+static void a_head_that_asks_is_handed_the_mutex(const lock_info *unused)
+{
+    (void)unused;
+    pawl_sleeper *w = behind(2, PAWL_AWAKE, ASKED);
+    atomic_store(&mutex.patience, 100);
+    pawl_mutex_unlock(&mutex);
+    expect_handed_over(w, "asked");
+    pawl_mutex_unlock(&mutex);
+    expect_released(w + 1, PAWL_AWAKE, "the next");
+}
+
+/* Not before: it may be about to run. */
+static void the_grace_is_over_when_it_is(const lock_info *unused)
+{
+    (void)unused;
+    pawl_sleeper *w;
+    uint32_t due, after;
+    do {
+        w = behind(1, PAWL_AWAKE, UP);
+        due = mutex.due = pawl_ticks() - 1;
+        pawl_mutex_unlock(&mutex);
+        after = pawl_ticks();
+    } while (after - due >= PAWL_TICKS(GRACE));
+    expect_released(w, PAWL_AWAKE, "within its grace");
+
+    behind(1, PAWL_AWAKE, UP);
+    mutex.due = pawl_ticks() - PAWL_TICKS(GRACE);
+    pawl_mutex_unlock(&mutex);
+    expect_handed_over(w, "after its grace");
+}
+
+/* Twice as many releases until the next look if the last one was not long ago, none if it was. */
+static void looks_are_as_rare_as_sections_are_short(const lock_info *unused)
+{
+    (void)unused;
+    bool seen[2] = {false, false};
+    for (uint16_t ago = 0; !seen[0] || !seen[1]; ago = ago == 0 ? 1000 : 0) {
+        static const uint8_t steps[][2] = {{0, 1}, {3, 7}, {127, 255}, {255, 255}};
+        for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
+            behind(1, PAWL_AWAKE, UP);
+            mutex.step = steps[i][0];
+            uint16_t looked = mutex.looked = (uint16_t)(pawl_ticks() - ago);
+            pawl_mutex_unlock(&mutex);
+            if (took_too_long())
+                continue;
+            uint16_t since = (uint16_t)(mutex.looked - looked);
+            bool rare = since > PAWL_TICKS(LOOK);
+            seen[rare] = true;
+            CHECK(since >= ago, "looked at no clock");
+            CHECK(mutex.step == (rare ? 0 : steps[i][1]), "from %u to %u", steps[i][0], mutex.step);
+            CHECK(patience() == mutex.step, "patience is %u", patience());
+        }
+    }
+}
+
+static void a_release_with_nobody_left_forgets_them(const lock_info *unused)
+{
+    (void)unused;
+    behind(0, 0, UP);
+    pawl_mutex_unlock(&mutex);
+    CHECK(!is_held() && queue() == 0, "%u", queue());
+}
+
+static const promise promises[] = {
+    ONE("mutex", waiters_divide_a_round),
+    ONE("mutex", a_share_begins_once),
+    ONE("mutex", the_first_to_queue_up_forgets_what_was),
+    ONE("mutex", nobody_is_patient_with_a_new_head),
+    ONE("mutex", no_share_lasts_longer_than_a_round),
+    ONE("mutex", a_patient_release_does_nothing_else),
+    ONE("mutex", a_release_wakes_the_head_when_it_may),
+    ONE("mutex", a_handoff_wakes_whoever_may_sleep),
+    ONE("mutex", a_head_that_asks_is_handed_the_mutex),
+    ONE("mutex", the_grace_is_over_when_it_is),
+    ONE("mutex", looks_are_as_rare_as_sections_are_short),
+    ONE("mutex", a_release_with_nobody_left_forgets_them),
+};
+
+HARNESS_MAIN(promises)
