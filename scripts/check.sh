@@ -52,7 +52,7 @@ build_and_test() {
 }
 
 section_native() {
-    build_and_test build-check 0.3 "$1"
+    build_and_test build-check 0.15 "$1"
 }
 
 section_headers() {

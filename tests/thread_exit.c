@@ -1,5 +1,6 @@
 /* thread_exit.c - a thread may end right after unlock; nobody touches its memory afterwards */
 #include "hook.h"
+#include "sanitized.h"
 #include "team.h"
 
 #include <dlfcn.h>
@@ -160,6 +161,8 @@ static void threads_end_right_after_unlock(const lock_info *lock)
 
 /* ---- how the library gets to know of a thread's end; in place of libc's */
 
+#ifndef SANITIZED /* which has a pthread_setspecific() of its own */
+
 static atomic_int asked; /* for the end of a thread */
 static bool refuse;
 
@@ -197,8 +200,12 @@ static void a_thread_asks_once_for_its_end(const lock_info *unused)
     pthread_join(thread, NULL);
 }
 
+#endif
+
 static const promise promises[] = {
+#ifndef SANITIZED
     {.name = "a_thread_asks_once_for_its_end", .check = a_thread_asks_once_for_its_end, .subject = "system"},
+#endif
     {.name = "nobody_writes_to_a_dead_thread", .check = nobody_writes_to_a_dead_thread},
     {.name = "memory_of_a_dead_thread_is_reused",
      .check = memory_of_a_dead_thread_is_reused,

@@ -304,9 +304,17 @@ static void keep_sleeper_from_running(void)
 {
     struct sigaction action = {.sa_handler = be_stuck};
     sigaction(SIGUSR1, &action, NULL);
-    pthread_kill(sleeper.thread, SIGUSR1);
-    while (atomic_load(&stuck) != 1)
-        rest(100000);
+    for (;;) {
+        pthread_kill(sleeper.thread, SIGUSR1);
+        while (atomic_load(&stuck) != 1)
+            rest(100000);
+        if (atomic_load(&pawl_bucket_of(&mutex)->lock) == 0)
+            return;
+        atomic_store(&stuck,
+                     2); /* it holds up the whole bucket, which no thread may do for long: once more */
+        while (atomic_load(&stuck) != 0)
+            rest(100000);
+    }
 }
 
 /* Then it cannot ask, and the owner sees to it. */
