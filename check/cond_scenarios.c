@@ -40,7 +40,7 @@ void cond_broadcast(int id)
     pawl_mutex_unlock(&it.mutex);
 }
 
-/* Those that were told sleep in the mutex's queue while one passes them: the first is called, the others help. */
+/* Those that were told sleep in the mutex's queue while one passes them. */
 void mutex_pass(int id)
 {
     cond_broadcast(id);

@@ -4,7 +4,8 @@
  * leaves the queue, or if it was signalled too late for that, passes the signal on, and has the mutex again before the
  * program's handlers run.
  *
- * Compiled for each lock: with pawl_mutex a waiter that is signalled moves to the mutex's queue, asleep as it is.
+ * Compiled for each lock: with pawl_mutex a waiter that is signalled moves to the mutex's queue, and is woken if it is the
+ * head of that.
  */
 #include "cancel.h"
 #include "cond.h"

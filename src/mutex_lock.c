@@ -28,7 +28,7 @@
 #endif
 #define NAP         4000000u /* the first sleep after a hand-off was asked for; doubled each time */
 #define NAP_MOST    500000000u
-#define STEP_MOST   16 /* pauses between two looks: each look costs the owner a miss */
+#define PAUSES_MOST 16 /* pauses between two looks: each look costs the owner a miss */
 #define LOSSES_MOST 8  /* 2^8 ticks: how long the mutex may be free with a waiter asleep */
 
 /* The head of a queue, to itself. */
@@ -65,7 +65,7 @@ static bool spin(pawl_mutex *m, const pawl_sleeper *w, uint32_t as, uint32_t nan
         left -= step;
         if (looks_free(m) && pawl_mutex_trylock(m))
             return true;
-        if (step < STEP_MOST)
+        if (step < PAUSES_MOST)
             step *= 2;
     }
     return false;

@@ -10,9 +10,9 @@
  *
  * Unless a name says otherwise, a wait is an acquire and a post is a release.
  *
- * A post costs one load of a line that nobody writes as long as nobody parks on a word of its kind. What orders that load after
- * the store, a full fence, is paid for by the sleeper (src/park/word.c). After the store a post uses the word's
- * address alone: its memory may be gone.
+ * A post costs one load of a line that nobody writes as long as nobody is parked on a word with its address bits.
+ * What orders that load after the store, a full fence, is paid for by the sleeper (src/park/word.c). After the
+ * store a post uses the word's address alone: its memory may be gone.
  *
  * With PAWL_FREESTANDING, waits only spin, posts only store, and nothing of libpawl is used here.
  */
