@@ -5,7 +5,7 @@
  */
 #include "ask.h"
 
-#include <pawl/wait.h>
+#include <pawl/detail/wait.h>
 
 #include <errno.h>
 #include <fcntl.h>

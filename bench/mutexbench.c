@@ -1,7 +1,7 @@
 /* mutexbench.c - threads that do nothing but take one lock: the benchmark of all four papers */
 #include "workload.h"
 
-#include <pawl/wait.h>
+#include <pawl/detail/wait.h>
 
 #include <errno.h>
 #include <string.h>

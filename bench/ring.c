@@ -7,7 +7,7 @@
 #include "loops.h"
 #include "workload.h"
 
-#include <pawl/wait.h>
+#include <pawl/detail/wait.h>
 
 #include <errno.h>
 

@@ -6,7 +6,7 @@
 
 #include "../src/park/fence.h"
 
-#include <pawl/nodes.h>
+#include <pawl/detail/nodes.h>
 
 uint32_t check_slot_mask, check_platoon, check_coin, check_spins, check_recheck;
 check_state state;
@@ -212,7 +212,7 @@ static bool promises_prompt_destruction(const lock_info *lock)
     return lock->prompt;
 }
 
-/* ---- as libpawl-<lock>.so uses two of the locks, see preload/lock.h */
+/* ---- as libpawl-<lock>.so uses two of the locks, see preload/mutex/lock.h */
 
 static bool is_named(const lock_info *lock, const char *name)
 {

@@ -3,7 +3,7 @@
 
 #include "scenarios.h"
 
-#include <pawl/nodes.h>
+#include <pawl/detail/nodes.h>
 
 #define CHECK_LOCKS 2
 #define CHECK_NODES 3

@@ -3,7 +3,7 @@
 
 #include "cli.h"
 
-#include <pawl/wait.h>
+#include <pawl/detail/wait.h>
 
 /* A whole number from `least` to `most`. */
 uint64_t parse_number(const char *what, const char *text, uint64_t least, uint64_t most);

@@ -11,7 +11,7 @@
 #include "parse.h"
 #include "program.h"
 
-#include "preload/register.h"
+#include "preload/place/register.h"
 
 #include <errno.h>
 #include <limits.h>

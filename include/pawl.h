@@ -9,4 +9,5 @@
 #include "pawl/guard.h"
 #include "pawl/locks.h"
 #include "pawl/mutex.h"
+#include "pawl/policy.h"
 #include "pawl/semaphore.h"

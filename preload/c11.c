@@ -1,5 +1,5 @@
 /* c11.c - mtx_* and cnd_*: glibc's call its own mutexes, not the program's pthread_mutex_lock() */
-#include "mutex.h"
+#include "preload/mutex/mutex.h"
 #include "own.h"
 
 #include <errno.h>

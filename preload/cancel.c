@@ -1,6 +1,6 @@
 /* cancel.c - pthread_setcanceltype(): to know who may be cancelled at any instruction */
 #include "cancel.h"
-#include "mutex.h"
+#include "preload/mutex/mutex.h"
 
 EXPORT int pthread_setcanceltype(int type, int *before)
 {

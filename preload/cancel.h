@@ -7,7 +7,7 @@
  */
 #pragma once
 
-#include "era.h"
+#include "preload/fork/era.h"
 #include "glibc.h"
 
 #include <pthread.h>

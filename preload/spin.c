@@ -7,10 +7,10 @@
  * With more threads than CPUs, whoever spins keeps the owner from running. As everywhere in Pawl the one that goes to
  * sleep pays: unlock is a store and a look at a word that nobody writes. Whatever the library's lock is.
  */
-#include "era.h"
+#include "preload/fork/era.h"
 #include "glibc.h"
-#include "mutex.h"
-#include "stats.h"
+#include "preload/mutex/mutex.h"
+#include "preload/stats/stats.h"
 
 #include "src/park/clock.h"
 #include "src/park/pause.h"

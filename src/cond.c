@@ -6,7 +6,7 @@
 #include "park/futex.h"
 #include "park/queue.h"
 
-#include <pawl/thread.h>
+#include <pawl/detail/thread.h>
 
 #include <errno.h>
 

@@ -15,7 +15,7 @@
 #include "park/futex.h"
 #include "valgrind.h"
 
-#include <pawl/thread.h>
+#include <pawl/detail/thread.h>
 
 #include <errno.h>
 #include <pthread.h>

@@ -1,7 +1,7 @@
 /* debug_stack.h - call stacks, each kept once */
 #pragma once
 
-#include <pawl/atomic.h>
+#include <pawl/detail/atomic.h>
 
 #define DEBUG_FRAMES 16
 

@@ -5,8 +5,8 @@
 #include "park/pause.h"
 #include "park/queue.h"
 
-#include <pawl/thread.h>
-#include <pawl/wait.h>
+#include <pawl/detail/thread.h>
+#include <pawl/detail/wait.h>
 
 #include <errno.h>
 

@@ -2,7 +2,7 @@
 #include "copy.h"
 #include "fork.h"
 
-#include <pawl/thread.h>
+#include <pawl/detail/thread.h>
 
 #include <pthread.h>
 #include <string.h>
@@ -29,7 +29,7 @@ void pawl_fork_process(void)
 
 #ifdef PAWL_IN_PTHREAD_MUTEX
 
-/* preload/era.c finds out: in a child whose handlers have started threads it would be too late here. */
+/* preload/fork/era.c finds out: in a child whose handlers have started threads it would be too late here. */
 void pawl_fork_expect(void)
 {
 }

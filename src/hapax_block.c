@@ -1,5 +1,5 @@
 /* hapax_block.c - hands out blocks of hapaxes */
-#include <pawl/hapax_block.h>
+#include <pawl/detail/hapax_block.h>
 #include "fatal.h"
 
 #include <sys/mman.h>

@@ -1,7 +1,7 @@
 /* hardware.h - waiting for a cache line to change, where the processor can */
 #pragma once
 
-#include <pawl/wait.h>
+#include <pawl/detail/wait.h>
 
 /* Returns when the line of `w` may have changed since it held `seen`, or after a few microseconds, or at once. The
  * result is how many such waits a spinning phase has room for; 0: they take no time to speak of. */

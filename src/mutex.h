@@ -2,7 +2,7 @@
 #pragma once
 
 #include <pawl/mutex.h>
-#include <pawl/sleeper.h>
+#include <pawl/detail/sleeper.h>
 #include "park/queue.h"
 
 /* Of pawl_mutex.queue */

@@ -4,7 +4,7 @@
 #include "park/futex.h"
 #include "park/pause.h"
 
-#include <pawl/wait.h>
+#include <pawl/detail/wait.h>
 
 #include <errno.h>
 #include <sched.h>

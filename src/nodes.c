@@ -1,6 +1,6 @@
 /* nodes.c - the pool behind the threads' caches of queue nodes */
-#include <pawl/nodes.h>
-#include <pawl/wait.h>
+#include <pawl/detail/nodes.h>
+#include <pawl/detail/wait.h>
 #include "fatal.h"
 #include "fork.h"
 #include "signals.h"

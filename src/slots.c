@@ -1,5 +1,5 @@
 /* slots.c - the waiting arrays, on pages of their own */
-#include <pawl/slots.h>
+#include <pawl/detail/slots.h>
 #include "copy.h"
 
 PAWL_ONE_COPY

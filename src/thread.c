@@ -1,7 +1,7 @@
 /* thread.c - the state of a thread, and what its end means for the locks */
-#include <pawl/thread.h>
-#include <pawl/nodes.h>
-#include <pawl/wait.h>
+#include <pawl/detail/thread.h>
+#include <pawl/detail/nodes.h>
+#include <pawl/detail/wait.h>
 #include "copy.h"
 
 PAWL_ONE_COPY

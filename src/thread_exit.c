@@ -3,7 +3,7 @@
  * A thread-specific key, because it works for every thread of the process, however it was made. The lab
  * has its own version of this file for its simulated threads.
  */
-#include <pawl/thread.h>
+#include <pawl/detail/thread.h>
 #include "debug.h"
 #include "valgrind.h"
 

@@ -86,7 +86,7 @@ for compiler in gcc clang g++ clang++; do
         skipped=$((skipped + 1))
         continue
     fi
-    for path in "$include"/*.h "$include"/pawl/*.h; do
+    for path in "$include"/*.h "$include"/pawl/*.h "$include"/pawl/detail/*.h; do
         header=${path#"$include"/}
         promise "$header/stands_alone_with_$compiler" stands_alone $compiler "$header"
     done

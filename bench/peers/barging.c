@@ -6,7 +6,7 @@
  */
 #include "bench/loops.h"
 
-#include <pawl/wait.h>
+#include <pawl/detail/wait.h>
 
 #include <linux/futex.h>
 #include <sched.h>

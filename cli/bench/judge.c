@@ -5,7 +5,7 @@
  */
 #include "bench.h"
 
-#include <pawl/wait.h>
+#include <pawl/detail/wait.h>
 
 #include <stdarg.h>
 #include <stdlib.h>

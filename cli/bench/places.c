@@ -3,7 +3,7 @@
 
 #include "cli/library.h"
 
-#include "preload/register.h"
+#include "preload/place/register.h"
 
 #include <libgen.h>
 #include <limits.h>

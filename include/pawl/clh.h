@@ -21,8 +21,8 @@
  */
 #pragma once
 
-#include "base.h"
-#include "nodes.h"
+#include "detail/base.h"
+#include "detail/nodes.h"
 
 typedef struct pawl_clh {
     pawl_word tail;

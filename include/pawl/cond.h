@@ -22,7 +22,7 @@
 
 #include "fairmutex.h"
 #include "mutex.h"
-#include "sleeper.h"
+#include "detail/sleeper.h"
 
 typedef struct pawl_cond {
     _Atomic(uint32_t) waiters;

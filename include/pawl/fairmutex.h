@@ -23,7 +23,7 @@
  */
 #pragma once
 
-#include "atomic.h"
+#include "detail/atomic.h"
 #include "watch.h"
 
 #include <time.h>

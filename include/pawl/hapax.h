@@ -17,9 +17,9 @@
  */
 #pragma once
 
-#include "base.h"
-#include "hapax_block.h"
-#include "slots.h"
+#include "detail/base.h"
+#include "detail/hapax_block.h"
+#include "detail/slots.h"
 
 /* Rare, because each costs a look at the lock itself; a machine that needs it needs it on a collision only.
  */

@@ -18,9 +18,9 @@
  */
 #pragma once
 
-#include "base.h"
-#include "hapax_block.h"
-#include "slots.h"
+#include "detail/base.h"
+#include "detail/hapax_block.h"
+#include "detail/slots.h"
 
 typedef struct pawl_hapax_vw {
     pawl_word arrive; /* hapax of the latest arrival                               */

@@ -20,7 +20,7 @@
  */
 #pragma once
 
-#include "base.h"
+#include "detail/base.h"
 
 typedef struct pawl_hemlock {
     pawl_word tail;

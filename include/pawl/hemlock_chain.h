@@ -17,7 +17,7 @@
  */
 #pragma once
 
-#include "base.h"
+#include "detail/base.h"
 
 typedef struct pawl_hemlock_chain {
     pawl_word tail;

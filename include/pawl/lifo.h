@@ -16,7 +16,7 @@
  */
 #pragma once
 
-#include "base.h"
+#include "detail/base.h"
 
 #define PAWL_LIFO_HELD 1u
 

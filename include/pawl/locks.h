@@ -3,7 +3,7 @@
 #pragma once
 
 #define PAWL_ALL_LOCKS 1
-#include "base.h"
+#include "detail/base.h"
 
 /* The first reading of the register brings in the headers; later ones find them there. */
 #define PAWL_LOCK(...)

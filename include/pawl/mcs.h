@@ -15,8 +15,8 @@
  */
 #pragma once
 
-#include "base.h"
-#include "nodes.h"
+#include "detail/base.h"
+#include "detail/nodes.h"
 
 typedef struct pawl_mcs {
     pawl_word tail;

@@ -22,7 +22,7 @@
  */
 #pragma once
 
-#include "base.h"
+#include "detail/base.h"
 
 #define PAWL_RECIPROCATING_EMPTY 1u
 

@@ -17,7 +17,7 @@
  */
 #pragma once
 
-#include "base.h"
+#include "detail/base.h"
 
 typedef struct pawl_retrograde {
     pawl_word next; /* ticket of the next arrival */

@@ -20,8 +20,8 @@
  */
 #pragma once
 
-#include "base.h"
-#include "slots.h"
+#include "detail/base.h"
+#include "detail/slots.h"
 
 #ifndef PAWL_COIN_MOST
 #define PAWL_COIN_MOST 16

@@ -18,8 +18,8 @@
  */
 #pragma once
 
-#include "base.h"
-#include "slots.h"
+#include "detail/base.h"
+#include "detail/slots.h"
 
 typedef struct pawl_semaphore {
     pawl_word ticket; /* permits asked for */

@@ -13,7 +13,7 @@
  */
 #pragma once
 
-#include "base.h"
+#include "detail/base.h"
 
 typedef struct pawl_ticket {
     pawl_word next;    /* ticket of the next arrival */

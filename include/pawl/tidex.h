@@ -15,7 +15,7 @@
  */
 #pragma once
 
-#include "base.h"
+#include "detail/base.h"
 
 typedef struct pawl_tidex {
     pawl_word arrive; /* identity of the latest arrival   */

@@ -11,8 +11,8 @@
  */
 #pragma once
 
-#include "base.h"
-#include "slots.h"
+#include "detail/base.h"
+#include "detail/slots.h"
 
 typedef struct pawl_twa {
     pawl_word next;    /* ticket of the next arrival */

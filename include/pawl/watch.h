@@ -8,7 +8,7 @@
  */
 #pragma once
 
-#include "atomic.h"
+#include "detail/atomic.h"
 
 #ifndef PAWL_UNWATCHED
 #if defined(PAWL_DEBUG) && PAWL_DEBUG + 0

@@ -91,7 +91,7 @@ SHIPPED = {
 }
 
 # Compiled elsewhere, or for other machines.
-IGNORED = ("src/hardware_aarch64.c", "src/hardware_other.c", "preload/fitting.c")
+IGNORED = ("src/hardware_aarch64.c", "src/hardware_other.c", "preload/place/fitting.c")
 
 
 def for_mutation(name):

@@ -1,7 +1,7 @@
 /* events.c - how often the parking layer calls the kernel */
 #include "events.h"
 
-#include <pawl/atomic.h>
+#include <pawl/detail/atomic.h>
 
 enum { SHARD_BITS = 4, SHARDS = 1 << SHARD_BITS, PAGE_BITS = 12 };
 

@@ -7,7 +7,7 @@
 
 #include "clock.h"
 
-#include <pawl/atomic.h>
+#include <pawl/detail/atomic.h>
 
 #define PAWL_ALL_BITS UINT32_MAX
 

@@ -10,8 +10,8 @@
 #include "clock.h"
 #include "pause.h"
 
-#include <pawl/thread.h>
-#include <pawl/wait.h>
+#include <pawl/detail/thread.h>
+#include <pawl/detail/wait.h>
 
 #include <errno.h>
 #include <sched.h>

@@ -5,7 +5,7 @@
 #include "../fork.h"
 #include "../nested.h"
 
-#include <pawl/wait.h>
+#include <pawl/detail/wait.h>
 
 static pawl_bucket buckets[1 << PAWL_BUCKET_BITS];
 

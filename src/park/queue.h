@@ -7,7 +7,7 @@
  */
 #pragma once
 
-#include <pawl/sleeper.h>
+#include <pawl/detail/sleeper.h>
 
 #define PAWL_BUCKET_BITS 10
 

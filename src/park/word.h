@@ -1,7 +1,7 @@
 /* word.h - parking on a word of any lock, below the verbs of wait.h */
 #pragma once
 
-#include <pawl/wait.h>
+#include <pawl/detail/wait.h>
 
 /* One step towards sleep, and a look by the caller between any two: the first announces the waiter, the second sleeps
  * until a post to `w` of the kinds in `which`, or for no reason; briefly: for a millisecond at most. */

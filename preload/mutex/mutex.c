@@ -5,9 +5,9 @@
  * every one of them while statistics are kept or debug mode is on.
  */
 #include "mutex.h"
-#include "cancel.h"
+#include "preload/cancel.h"
 #include "lock.h"
-#include "stats.h"
+#include "preload/stats/stats.h"
 #include "src/debug.h"
 #include "src/park/futex.h"
 

@@ -1,5 +1,5 @@
-/* stats_report.c - the report at the end */
-#include "stats_report.h"
+/* report.c - the report at the end */
+#include "report.h"
 
 #include <stdio.h>
 #include <string.h>

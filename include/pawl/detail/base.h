@@ -4,7 +4,7 @@
 
 #include "thread.h"
 #include "wait.h"
-#include "watch.h"
+#include "../watch.h"
 
 /* The names of a lock's functions cannot be macros for the watched ones before the lock is defined. */
 #if defined(PAWL_WATCH_DEBUG) && !defined(PAWL_ALL_LOCKS)

@@ -1,7 +1,7 @@
 /* stats.c - counts what happens to each lock */
 #include "stats.h"
 
-#include "stats_table.h"
+#include "table.h"
 
 #include "src/park/clock.h"
 

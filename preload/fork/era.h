@@ -7,7 +7,7 @@
  */
 #pragma once
 
-#include "layout.h"
+#include "preload/mutex/layout.h"
 
 typedef struct era {
     _Atomic(uint64_t) normal; /* `head` of a normal mutex of this era; 0: no fast path, ask era_now()  */

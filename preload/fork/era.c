@@ -1,6 +1,6 @@
 /* era.c - which process this is, and which thread */
 #include "era.h"
-#include "glibc.h"
+#include "preload/glibc.h"
 #include "src/debug.h"
 
 #include "src/fork.h"

@@ -5,7 +5,7 @@
  * its. Others wait until it unlocks; if the owner was another thread, for ever, as they would with glibc's mutex.
  *
  * Compiled for each lock, because of what it is to be held. */
-#include "era.h"
+#include "preload/fork/era.h"
 #include "lock.h"
 #include "mutex.h"
 

@@ -16,7 +16,7 @@
  */
 #pragma once
 
-#include <pawl/atomic.h>
+#include <pawl/detail/atomic.h>
 
 #include <pthread.h>
 

@@ -1,12 +1,7 @@
 /* wait.h - how a thread waits, and how it is woken
  *
  * A lock says what it waits for; this file alone decides how. Every wait names the word it watches, and every
- * write that may end a wait is one of the posts below. The policy is chosen at run time: PAWL_WAIT in the
- * environment, or pawl_set_wait().
- *
- *   spin    look for ever: what the papers measure; only for as many threads as there are CPUs
- *   yield   look for a while, then give the CPU away between two looks
- *   park    look for a bounded time, then sleep until a post to the word (the default)
+ * write that may end a wait is one of the posts below. policy.h has the choices.
  *
  * Unless a name says otherwise, a wait is an acquire and a post is a release.
  *
@@ -18,6 +13,7 @@
  */
 #pragma once
 
+#include "../policy.h"
 #include "atomic.h"
 
 /* Looks before a waiter consults the policy: about 2 us at the 140 cycles of a recent PAUSE, 70 ns at 4. */
@@ -78,12 +74,6 @@ static inline void pawl_wake(const volatile void *w, uint64_t v)
 #ifdef __cplusplus
 extern "C" {
 #endif
-
-typedef enum pawl_policy { PAWL_WAIT_SPIN, PAWL_WAIT_YIELD, PAWL_WAIT_PARK } pawl_policy;
-
-/* False, and nothing changed, if the value is not a policy. Takes effect on waits already under way. */
-bool pawl_set_wait(pawl_policy policy);
-pawl_policy pawl_get_wait(void);
 
 /* Does what the policy says between two looks at `w`, which held `seen`. */
 void pawl_wait_turn(pawl_waiter *me, pawl_word *w, uint64_t seen, uint32_t which);

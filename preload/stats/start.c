@@ -1,4 +1,4 @@
-/* stats_start.c - decides at the start of the program whether to collect, and writes the report at its end
+/* start.c - decides at the start of the program whether to collect, and writes the report at its end
  *
  * PAWL_STATS        the file for the JSON; the table goes to the same name with .txt. Processes that this one starts
  *                   append their process id
@@ -6,10 +6,10 @@
  *
  * Nothing is written by a process that ends through _exit(), exec or a signal.
  */
-#include "era.h"
+#include "preload/fork/era.h"
 #include "stats.h"
-#include "stats_report.h"
-#include "stats_table.h"
+#include "report.h"
+#include "table.h"
 
 #include <errno.h>
 #include <fcntl.h>

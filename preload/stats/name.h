@@ -1,4 +1,4 @@
-/* stats_name.h - what an address is called */
+/* name.h - what an address is called */
 #pragma once
 
 #include <stdint.h>

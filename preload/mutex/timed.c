@@ -16,7 +16,7 @@
 #include "src/park/futex.h"
 #include "src/park/queue.h"
 
-#include <pawl/thread.h>
+#include <pawl/detail/thread.h>
 
 #include <errno.h>
 

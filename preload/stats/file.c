@@ -1,5 +1,5 @@
-/* stats_file.c - text into a file that appears whole or not at all */
-#include "stats_file.h"
+/* file.c - text into a file that appears whole or not at all */
+#include "file.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,8 +1,8 @@
-/* stats_report.h - the report at the end: JSON for programs, a table for people */
+/* report.h - the report at the end: JSON for programs, a table for people */
 #pragma once
 
-#include "stats_file.h"
-#include "stats_summary.h"
+#include "file.h"
+#include "summary.h"
 
 /* JSON into the file, the table into it with .txt or to standard error. `error_output` says whether descriptor 2 is
  * still the program's standard error: it may have been closed, and be a database by now. A process that is not the

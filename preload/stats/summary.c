@@ -1,5 +1,5 @@
-/* stats_summary.c - what the rows of the table come to */
-#include "stats_summary.h"
+/* summary.c - what the rows of the table come to */
+#include "summary.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
-/* stats_name.c - what an address is called, as far as the dynamic linker knows */
-#include "stats_name.h"
+/* name.c - what an address is called, as far as the dynamic linker knows */
+#include "name.h"
 
 #include <dlfcn.h>
 #include <link.h>

@@ -1,6 +1,6 @@
-/* stats_text.c - the report for people */
-#include "stats_name.h"
-#include "stats_report.h"
+/* text.c - the report for people */
+#include "name.h"
+#include "report.h"
 
 #include <errno.h>
 #include <stdio.h>

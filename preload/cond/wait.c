@@ -1,4 +1,4 @@
-/* cond_wait.c - waiting for a condition variable, with a mutex of ours or of glibc
+/* wait.c - waiting for a condition variable, with a mutex of ours or of glibc
  *
  * A cancellation point. The kernel's wait alone is open to cancellation; wherever that strikes, the handler below
  * leaves the queue, or if it was signalled too late for that, passes the signal on, and has the mutex again before the
@@ -7,10 +7,10 @@
  * Compiled for each lock: with pawl_mutex a waiter that is signalled moves to the mutex's queue, and is woken if it is the
  * head of that.
  */
-#include "cancel.h"
+#include "preload/cancel.h"
 #include "cond.h"
-#include "lock.h"
-#include "mutex.h"
+#include "preload/mutex/lock.h"
+#include "preload/mutex/mutex.h"
 
 #include "src/cond.h"
 #include "src/mutex.h"

@@ -3,7 +3,7 @@
  * One comparison finds a normal mutex of this process, which is locked in place. Whatever else it may be is not in a
  * hurry. Nothing here is called through the PLT.
  */
-#include "cancel.h"
+#include "preload/cancel.h"
 #include "lock.h"
 #include "mutex.h"
 #include "src/debug.h"

@@ -1,4 +1,4 @@
-/* stats_table.h - the table that stats.c fills and stats_report.c reads
+/* table.h - the table that stats.c fills and stats_report.c reads
  *
  * A row belongs to a lock's address. Only the owner of the lock writes to its row, so the lock itself keeps the
  * row consistent: no atomic read-modify-write, and threads that use different locks share nothing. The fields are

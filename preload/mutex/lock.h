@@ -6,8 +6,8 @@
  */
 #pragma once
 
-#include "era.h"
-#include "fits.h"
+#include "preload/fork/era.h"
+#include "preload/place/fits.h"
 
 #include <sys/single_threaded.h>
 

@@ -8,7 +8,7 @@
 
 #include "src/nested.h"
 
-#include <pawl/nodes.h>
+#include <pawl/detail/nodes.h>
 
 #ifdef PRELOAD_MUTEX
 #define PRELOAD_LOCK none_of_the_register

@@ -1,6 +1,6 @@
-/* stats_json.c - the report for programs */
-#include "stats_name.h"
-#include "stats_report.h"
+/* json.c - the report for programs */
+#include "name.h"
+#include "report.h"
 
 #include <errno.h>
 #include <unistd.h>

@@ -1,7 +1,7 @@
 /* cond.c - pthread_cond_*: all but waiting */
 #include "cond.h"
-#include "cancel.h"
-#include "mutex.h"
+#include "preload/cancel.h"
+#include "preload/mutex/mutex.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
-/* stats_summary.h - what the rows of the table come to */
+/* summary.h - what the rows of the table come to */
 #pragma once
 
-#include "stats_table.h"
+#include "table.h"
 
 enum { STATS_LISTED = 10 };
 

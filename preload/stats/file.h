@@ -1,4 +1,4 @@
-/* stats_file.h - text into a file that appears whole or not at all, without stdio and its locks */
+/* file.h - text into a file that appears whole or not at all, without stdio and its locks */
 #pragma once
 
 #include <stdbool.h>
