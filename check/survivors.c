@@ -12,11 +12,7 @@ static const struct {
 } expected[] = {
     {"capacitor", "semaphore.h", "load", "acquire", "the inner lock orders; the semaphore alone needs it"},
     {"capacitor", "wait.h<semaphore.h", "", "", "the inner lock orders; the semaphore alone needs it"},
-    {"capacitor", "wait.h<wait.h<semaphore.h", "load", "acquire",
-     "the inner lock orders; the semaphore needs it"},
     {"capacitor", "wait.h<capacitors.h", "", "", "the inner lock orders; kept as in the semaphore"},
-    {"capacitor", "wait.h<wait.h<capacitors.h", "load", "acquire",
-     "the inner lock orders; kept as in the semaphore"},
     {"capacitor_reciprocating", "atomic.h<reciprocating.h<capacitors.h", "cas", "release",
      "a trylock that backs out has nothing to publish; unlock needs it"},
     {"capacitor_lifo", "lifo.h<capacitors.h", "cas", "release",
@@ -32,11 +28,14 @@ static const struct {
     {NULL, NULL, NULL, NULL, NULL},
 };
 
-/* Copies a site without ":12:34". */
+/* Copies a site without ":12:34". How many functions of wait.h are inlined in one another does not matter, either. */
 static void without_lines(const char *site, char *plain, size_t size)
 {
+    static const char wait[] = "wait.h<wait.h";
     size_t n = 0;
     for (; *site != '\0' && n + 1 < size; site++) {
+        if (n >= sizeof wait - 1 && memcmp(plain + n - (sizeof wait - 1), wait, sizeof wait - 1) == 0)
+            n -= strlen("<wait.h");
         if (*site == ':') {
             site += strspn(site, ":0123456789") - 1;
             continue;

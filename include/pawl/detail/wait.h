@@ -141,102 +141,78 @@ static inline void pawl_wake(const volatile void *w, uint64_t v)
 
 /* ---- waits */
 
-/* The first look is inline, the rest out of line: what a wait needs to remember would cost those that do not
- * wait. (The checker inlines it all, to tell one wait from another.) */
-#ifndef PAWL_SLOW_PATH
-#define PAWL_SLOW_PATH __attribute__((noinline, cold, unused)) static
-#endif
+/* How to look at the word: PAWL_RMW is Hemlock's coherence-friendly polling, for a word that the waiter will write next;
+ * the look is itself a write, so that the line arrives writable. */
+typedef enum pawl_look { PAWL_LOAD, PAWL_LOAD_RELAXED, PAWL_RMW } pawl_look;
 
-PAWL_SLOW_PATH uint64_t pawl_await_change(pawl_word *w, uint64_t v)
+/* What to wait for: any value but `v`, `v` itself, or a counter that has passed `v`. */
+typedef enum pawl_wish { PAWL_CHANGE, PAWL_EQUAL, PAWL_PAST } pawl_wish;
+
+#define PAWL_INLINE __attribute__((always_inline)) static inline
+
+PAWL_INLINE uint64_t pawl_look_at(pawl_word *w, pawl_look look)
+{
+    switch (look) {
+    case PAWL_LOAD_RELAXED:
+        return atomic_load_explicit(w, memory_order_relaxed);
+    case PAWL_RMW:
+        return atomic_fetch_add_explicit(w, 0, memory_order_acquire);
+    default:
+        return atomic_load_explicit(w, memory_order_acquire);
+    }
+}
+
+PAWL_INLINE bool pawl_is_fulfilled(pawl_wish wish, uint64_t now, uint64_t v)
+{
+    return wish == PAWL_CHANGE ? now != v : wish == PAWL_EQUAL ? now == v : (int64_t)(now - v) > 0;
+}
+
+PAWL_INLINE uint64_t pawl_wait_loop(pawl_word *w, uint64_t v, pawl_look look, pawl_wish wish)
 {
     uint64_t now;
     pawl_waiter me = PAWL_WAITER;
-    while ((now = atomic_load_explicit(w, memory_order_acquire)) == v)
-        pawl_relax(&me, w, now, PAWL_ANY);
+    while (!pawl_is_fulfilled(wish, now = pawl_look_at(w, look), v))
+        pawl_relax(&me, w, now, wish == PAWL_EQUAL ? PAWL_VALUE(v) : PAWL_ANY);
     pawl_wait_end(&me, w);
     return now;
 }
 
-PAWL_SLOW_PATH void pawl_await_change_relaxed(pawl_word *w, uint64_t v)
-{
-    pawl_waiter me = PAWL_WAITER;
-    while (atomic_load_explicit(w, memory_order_relaxed) == v)
-        pawl_relax(&me, w, v, PAWL_ANY);
-    pawl_wait_end(&me, w);
-}
+/* Each wait below is a look, and a slow half out of line: what the loop needs to remember would cost those that do not
+ * wait. (The checker inlines both, to tell one wait from another.) */
+#ifndef PAWL_SLOW_PATH
+#define PAWL_SLOW_PATH __attribute__((noinline, cold, unused)) static
+#endif
 
-PAWL_SLOW_PATH void pawl_await_value(pawl_word *w, uint64_t v)
-{
-    uint64_t now;
-    pawl_waiter me = PAWL_WAITER;
-    while ((now = atomic_load_explicit(w, memory_order_acquire)) != v)
-        pawl_relax(&me, w, now, PAWL_VALUE(v));
-    pawl_wait_end(&me, w);
-}
-
-PAWL_SLOW_PATH void pawl_await_value_relaxed(pawl_word *w, uint64_t v)
-{
-    uint64_t now;
-    pawl_waiter me = PAWL_WAITER;
-    while ((now = atomic_load_explicit(w, memory_order_relaxed)) != v)
-        pawl_relax(&me, w, now, PAWL_VALUE(v));
-    pawl_wait_end(&me, w);
-}
-
-PAWL_SLOW_PATH void pawl_await_past(pawl_word *w, uint64_t v)
-{
-    uint64_t now;
-    pawl_waiter me = PAWL_WAITER;
-    while ((int64_t)((now = atomic_load_explicit(w, memory_order_acquire)) - v) <= 0)
-        pawl_relax(&me, w, now, PAWL_ANY);
-    pawl_wait_end(&me, w);
-}
-
-/* Waits while the word holds `v`; returns what it holds then. */
-static inline uint64_t pawl_wait_while_eq(pawl_word *w, uint64_t v)
-{
-    uint64_t now = atomic_load_explicit(w, memory_order_acquire);
-    return PAWL_LIKELY(now != v) ? now : pawl_await_change(w, v);
-}
-
-static inline void pawl_wait_while_eq_relaxed(pawl_word *w, uint64_t v)
-{
-    if (PAWL_UNLIKELY(atomic_load_explicit(w, memory_order_relaxed) == v))
-        pawl_await_change_relaxed(w, v);
-}
-
-static inline void pawl_wait_until_eq(pawl_word *w, uint64_t v)
-{
-    if (PAWL_UNLIKELY(atomic_load_explicit(w, memory_order_acquire) != v))
-        pawl_await_value(w, v);
-}
-
-static inline void pawl_wait_until_eq_relaxed(pawl_word *w, uint64_t v)
-{
-    if (PAWL_UNLIKELY(atomic_load_explicit(w, memory_order_relaxed) != v))
-        pawl_await_value_relaxed(w, v);
-}
-
-/* Waits until a counter that only grows has passed `v`. */
-static inline void pawl_wait_until_past(pawl_word *w, uint64_t v)
-{
-    if (PAWL_UNLIKELY((int64_t)(atomic_load_explicit(w, memory_order_acquire) - v) <= 0))
-        pawl_await_past(w, v);
-}
-
-/* Looks at most so many times while the word holds `v`, and never sleeps; true if the word changed. */
-static inline bool pawl_spin_while_eq(pawl_word *w, uint64_t v, unsigned most)
-{
-    for (; most > 0; most--) {
-        if (atomic_load_explicit(w, memory_order_acquire) != v)
-            return true;
-        pawl_pause();
+#define PAWL_WAIT(name, look, wish)                                                                          \
+    PAWL_SLOW_PATH uint64_t name##_slow(pawl_word *w, uint64_t v)                                            \
+    {                                                                                                        \
+        return pawl_wait_loop(w, v, look, wish);                                                             \
+    }                                                                                                        \
+    static inline uint64_t name(pawl_word *w, uint64_t v)                                                    \
+    {                                                                                                        \
+        uint64_t now = pawl_look_at(w, look);                                                                \
+        return PAWL_LIKELY(pawl_is_fulfilled(wish, now, v)) ? now : name##_slow(w, v);                       \
     }
-    return false;
+
+/* Waits while the word holds `v`, until it does, or until a counter that only grows has passed `v`; returns what the
+ * word holds then. */
+PAWL_WAIT(pawl_wait_while_eq, PAWL_LOAD, PAWL_CHANGE)
+PAWL_WAIT(pawl_wait_until_eq, PAWL_LOAD, PAWL_EQUAL)
+PAWL_WAIT(pawl_wait_until_past, PAWL_LOAD, PAWL_PAST)
+PAWL_WAIT(pawl_wait_while_eq_relaxed, PAWL_LOAD_RELAXED, PAWL_CHANGE)
+PAWL_WAIT(pawl_wait_until_eq_relaxed, PAWL_LOAD_RELAXED, PAWL_EQUAL)
+
+PAWL_SLOW_PATH void pawl_wait_rmw_while_eq(pawl_word *w, uint64_t v)
+{
+    pawl_wait_loop(w, v, PAWL_RMW, PAWL_CHANGE);
 }
 
-/* Hemlock's coherence-friendly polling: the look is itself the write, so that the line arrives writable.
- * Acquires what came with `from`, and posts `to`. */
+PAWL_SLOW_PATH void pawl_wait_rmw_until_eq(pawl_word *w, uint64_t v)
+{
+    pawl_wait_loop(w, v, PAWL_RMW, PAWL_EQUAL);
+}
+
+/* The same polling where the awaited value is to be replaced: acquires what came with `from`, and posts `to`. */
 PAWL_SLOW_PATH void pawl_wait_cas(pawl_word *w, uint64_t from, uint64_t to)
 {
     pawl_waiter me = PAWL_WAITER;
@@ -250,22 +226,15 @@ PAWL_SLOW_PATH void pawl_wait_cas(pawl_word *w, uint64_t from, uint64_t to)
     pawl_wake(w, to);
 }
 
-/* The same for a wait that writes nothing itself but will write the word next time. */
-PAWL_SLOW_PATH void pawl_wait_rmw_until_eq(pawl_word *w, uint64_t v)
+/* Looks at most so many times while the word holds `v`, and never sleeps; true if the word changed. */
+static inline bool pawl_spin_while_eq(pawl_word *w, uint64_t v, unsigned most)
 {
-    uint64_t now;
-    pawl_waiter me = PAWL_WAITER;
-    while ((now = atomic_fetch_add_explicit(w, 0, memory_order_acquire)) != v)
-        pawl_relax(&me, w, now, PAWL_VALUE(v));
-    pawl_wait_end(&me, w);
-}
-
-PAWL_SLOW_PATH void pawl_wait_rmw_while_eq(pawl_word *w, uint64_t v)
-{
-    pawl_waiter me = PAWL_WAITER;
-    while (atomic_fetch_add_explicit(w, 0, memory_order_acquire) == v)
-        pawl_relax(&me, w, v, PAWL_ANY);
-    pawl_wait_end(&me, w);
+    for (; most > 0; most--) {
+        if (atomic_load_explicit(w, memory_order_acquire) != v)
+            return true;
+        pawl_pause();
+    }
+    return false;
 }
 
 /* ---- posts */
