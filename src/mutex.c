@@ -1,4 +1,5 @@
 /* mutex.c - pawl_mutex: its queue, and releasing it while somebody waits */
+#include "invariant.h"
 #include "mutex.h"
 #include "nested.h"
 #include "park/futex.h"
@@ -27,23 +28,46 @@
 
 /* ---- the queue, under the bucket's lock */
 
-static uint32_t bits(const pawl_mutex *m)
+uint32_t pawl_mutex_bits(const pawl_mutex *m)
 {
     return atomic_load_explicit(&m->queue, memory_order_relaxed);
 }
 
-static void set_bits(pawl_mutex *m, uint32_t to)
+/* Whether the table in <pawl/mutex.h> has this change. */
+static inline bool is_in_table(pawl_mutex_event event, uint32_t from, uint32_t to)
 {
+    enum { W = PAWL_M_WAITERS, TIMED = W | PAWL_M_TIMED, AWAKE = TIMED | PAWL_M_AWAKE };
+    uint32_t asked = from & PAWL_M_HANDOFF, state = from & ~asked;
+    if (asked != 0 && state != TIMED && state != AWAKE)
+        return false;
+    switch (event) {
+    case PAWL_M_ARRIVES:
+        return from == 0 && to == W;
+    case PAWL_M_ROUSED:
+        return (state == W || state == TIMED || state == AWAKE) && to == (AWAKE | asked);
+    case PAWL_M_LIES_DOWN:
+        return state == AWAKE && to == (TIMED | asked);
+    case PAWL_M_ASKS:
+        return state == AWAKE && to == (AWAKE | PAWL_M_HANDOFF);
+    case PAWL_M_GOES:
+        return state != 0 && (to == 0 || to == W);
+    default: /* PAWL_M_NOBODY; the lab has no children */
+        return from == 0 && to == 0;
+    }
+}
+
+void pawl_mutex_set_bits(pawl_mutex *m, pawl_mutex_event why, uint32_t to)
+{
+    (void)why;
+    PAWL_INVARIANT(is_in_table(why, pawl_mutex_bits(m), to), "the mutex keeps to its table");
     atomic_store_explicit(&m->queue, to, memory_order_relaxed);
 }
 
 void pawl_mutex_enqueue(pawl_bucket *b, pawl_mutex *m, pawl_sleeper *w)
 {
     pawl_queue_append(b, m, w);
-    if (w->before == NULL)
-        set_bits(
-            m,
-            PAWL_M_WAITERS); /* and nothing else: in a child of fork(), what is there is about its parent */
+    if (w->before == NULL) /* in a child of fork(), the bits that are set are about its parent */
+        pawl_mutex_set_bits(m, PAWL_M_ARRIVES, PAWL_M_WAITERS);
 }
 
 /* A new head sleeps without a timer. The caller sees that it is woken: as the owner when it releases, or else at once.
@@ -54,7 +78,7 @@ void pawl_mutex_dequeue(pawl_bucket *b, pawl_mutex *m, pawl_sleeper *w)
     pawl_queue_remove(b, w);
     if (!head)
         return;
-    set_bits(m, w->next == NULL ? 0 : PAWL_M_WAITERS);
+    pawl_mutex_set_bits(m, PAWL_M_GOES, w->next == NULL ? 0 : PAWL_M_WAITERS);
     atomic_store_explicit(&m->patience, 0, memory_order_relaxed);
 }
 
@@ -75,10 +99,11 @@ uint32_t pawl_mutex_left(const pawl_mutex *m, uint32_t now)
 
 pawl_sleeper *pawl_mutex_rouse(pawl_mutex *m, pawl_sleeper *head)
 {
-    if (!(bits(m) & PAWL_M_TIMED))
+    if (!(pawl_mutex_bits(m) & PAWL_M_TIMED))
         m->due = pawl_ticks() + PAWL_TICKS(share(head));
-    set_bits(m, bits(m) | PAWL_M_AWAKE | PAWL_M_TIMED);
+    pawl_mutex_set_bits(m, PAWL_M_ROUSED, pawl_mutex_bits(m) | PAWL_M_AWAKE | PAWL_M_TIMED);
     uint32_t was = atomic_exchange_explicit(&head->state, PAWL_AWAKE, memory_order_relaxed);
+    PAWL_INVARIANT(was != PAWL_OWNER, "nobody rouses an owner");
     return was == PAWL_ASLEEP ? head : NULL;
 }
 
@@ -118,22 +143,25 @@ static deed due(pawl_mutex *m)
     atomic_store_explicit(&m->patience, m->step, memory_order_relaxed);
     if (pawl_mutex_left(m, now) == 0 && now - m->due >= PAWL_TICKS(PAWL_MUTEX_GRACE))
         return HAND_OFF;
-    return !(bits(m) & PAWL_M_AWAKE) && (int16_t)((uint16_t)now - m->wake) >= 0 ? ROUSE : NOTHING;
+    return !(pawl_mutex_bits(m) & PAWL_M_AWAKE) && (int16_t)((uint16_t)now - m->wake) >= 0 ? ROUSE : NOTHING;
 }
 
 static deed judge(pawl_mutex *m)
 {
-    return bits(m) & PAWL_M_HANDOFF ? HAND_OFF : bits(m) & PAWL_M_TIMED ? due(m) : ROUSE;
+    return pawl_mutex_bits(m) & PAWL_M_HANDOFF ? HAND_OFF
+           : pawl_mutex_bits(m) & PAWL_M_TIMED ? due(m)
+                                               : ROUSE;
 }
 
 /* If the head has asked, it spins by now, or sleeps with a timer, which makes up for a wake-up that comes late because
  * this thread loses its CPU. If it has not, the wake-up that somebody owes it may be as late. */
 static void hand_off(pawl_bucket *b, pawl_mutex *m, pawl_sleeper *head)
 {
-    bool asked = (bits(m) & PAWL_M_HANDOFF) != 0;
+    bool asked = (pawl_mutex_bits(m) & PAWL_M_HANDOFF) != 0;
     pawl_mutex_dequeue(b, m, head);
     /* B: publishes the critical section */
     uint32_t was = atomic_exchange_explicit(&head->state, PAWL_OWNER, memory_order_release);
+    PAWL_INVARIANT(was != PAWL_OWNER, "a waiter is handed the mutex once");
     pawl_mutex_let_go(b, was == PAWL_ASLEEP || !asked ? head : NULL);
 }
 
@@ -146,7 +174,7 @@ static void rouse_head(void *mutex)
 
 void pawl_mutex_unlock_contended(pawl_mutex *m)
 {
-    uint32_t queue = bits(m);
+    uint32_t queue = pawl_mutex_bits(m);
     if (PAWL_LIKELY(!(queue & PAWL_M_HANDOFF) && is_patient(m))) {
         release(m);
         return;
@@ -159,7 +187,7 @@ void pawl_mutex_unlock_contended(pawl_mutex *m)
     pawl_bucket *b = pawl_bucket_lock(m);
     pawl_sleeper *head = pawl_queue_first(b, m);
     if (head == NULL) /* all have given up, or this is a child of fork() and they are in the parent */
-        set_bits(m, 0);
+        pawl_mutex_set_bits(m, PAWL_M_NOBODY, 0);
     deed deed = head == NULL ? NOTHING : judge(m);
     if (deed == HAND_OFF) {
         hand_off(b, m, head);

@@ -8,8 +8,25 @@
 /* Of pawl_mutex.queue */
 enum { PAWL_M_WAITERS = 1, PAWL_M_AWAKE = 2, PAWL_M_HANDOFF = 4, PAWL_M_TIMED = 8 };
 
-/* Of a waiter's state. Whoever holds the bucket's lock may change it to any of these, the waiter itself from WATCHING
- * to ASLEEP. Only the head of a queue is ever AWAKE or WATCHING. */
+/* What changes it; <pawl/mutex.h> has the table of all changes. */
+typedef enum pawl_mutex_event {
+    PAWL_M_ARRIVES,   /* somebody queues up where nobody waits                      */
+    PAWL_M_ROUSED,    /* the head is to compete                                     */
+    PAWL_M_LIES_DOWN, /* the head has lost                                          */
+    PAWL_M_ASKS,      /* the head's share is over                                   */
+    PAWL_M_GOES,      /* the head has the mutex, or has given up                    */
+    PAWL_M_NOBODY,    /* there is no queue: in a child of fork(), where it was left */
+} pawl_mutex_event;
+
+/* Of a waiter's state. Only the head of a queue is ever AWAKE or WATCHING.
+ *
+ *              roused   it loses   it sleeps   handed the mutex
+ *   ASLEEP     AWAKE    -          -           OWNER
+ *   WATCHING   AWAKE    -          ASLEEP*     OWNER
+ *   AWAKE      AWAKE    WATCHING   -           OWNER
+ *
+ *   * by the waiter itself, with no lock held; all else with the bucket's lock
+ */
 enum {
     PAWL_ASLEEP,   /* sleeps or is about to: whoever changes this must wake it       */
     PAWL_WATCHING, /* about to sleep, but still looking                              */
@@ -18,6 +35,8 @@ enum {
 };
 
 /* With the bucket's lock held. */
+uint32_t pawl_mutex_bits(const pawl_mutex *m);
+void pawl_mutex_set_bits(pawl_mutex *m, pawl_mutex_event why, uint32_t to);
 void pawl_mutex_enqueue(pawl_bucket *b, pawl_mutex *m, pawl_sleeper *w);
 void pawl_mutex_dequeue(pawl_bucket *b, pawl_mutex *m, pawl_sleeper *w);
 /* Has the head of the queue compete. Returns whom the caller must wake once it has let go of the bucket's lock, or null. */

@@ -96,12 +96,6 @@ static bool yield(pawl_mutex *m, const pawl_sleeper *w)
     return false;
 }
 
-static void set_bits(pawl_mutex *m, uint32_t set, uint32_t clear)
-{
-    uint32_t bits = atomic_load_explicit(&m->queue, memory_order_relaxed);
-    atomic_store_explicit(&m->queue, (bits | set) & ~clear, memory_order_relaxed);
-}
-
 /* The mutex was taken: out of the queue. */
 static void depart(pawl_mutex *m, pawl_sleeper *w)
 {
@@ -116,7 +110,7 @@ static bool is_due(pawl_mutex *m, pawl_sleeper *w)
     pawl_bucket *b = pawl_bucket_lock(m);
     bool due = state(w) != PAWL_OWNER && pawl_mutex_left(m, pawl_ticks()) == 0;
     if (due)
-        set_bits(m, PAWL_M_HANDOFF, 0);
+        pawl_mutex_set_bits(m, PAWL_M_ASKS, pawl_mutex_bits(m) | PAWL_M_HANDOFF);
     pawl_bucket_unlock(b);
     return due;
 }
@@ -151,7 +145,7 @@ static uint64_t lie_down(pawl_mutex *m, pawl_sleeper *w, head *h)
         m->wake = (uint16_t)(now + pause);
         atomic_store_explicit(&m->patience, losses(m) == 0 ? 0 : m->step, memory_order_relaxed);
         atomic_store_explicit(&w->state, PAWL_WATCHING, memory_order_relaxed);
-        set_bits(m, 0, PAWL_M_AWAKE);
+        pawl_mutex_set_bits(m, PAWL_M_LIES_DOWN, pawl_mutex_bits(m) & ~(uint32_t)PAWL_M_AWAKE);
     }
     pawl_bucket_unlock(b);
     h->slept = true;

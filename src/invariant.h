@@ -1,0 +1,11 @@
+/* invariant.h - what must always be so; the lab asserts it in every execution, other builds drop it */
+#pragma once
+
+#include <stdbool.h>
+
+#ifdef PAWL_IN_LAB
+void lab_assert(bool condition, const char *text);
+#define PAWL_INVARIANT(condition, text) lab_assert(condition, text)
+#else
+#define PAWL_INVARIANT(condition, text) ((void)0)
+#endif
