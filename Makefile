@@ -1,7 +1,7 @@
 # Everything a person needs is here; Meson and Ninja do the work.
 #
 #   make            build the library and build/pawl
-#   make demo       install what is missing, build, measure all locks on this machine, and write a report
+#   make demo       install what is missing, build, tell the story in five lines, measure all locks, write a report
 #   make check      the same, then all tests
 #   make count      instructions of an uncontended lock and unlock, compared with the checked-in table
 #   make soak       the long tests: hours, but they may be stopped and go on where they were (scripts/check.sh)

@@ -643,8 +643,13 @@ def other_libraries_are_not_needed():
 def demo_shows_every_lock_and_writes_a_report():
     with folder() as f:
         text = output("demo", "--report", f"{f}/demo")
-        rows = [r.split() for r in text.split("\n\n")[1].splitlines()]
+        opening, story, _, table = text.split("\n\n")[:4]
+        rows = [r.split() for r in table.splitlines()]
         cpus = json.load(open(f"{f}/demo.json"))["machine"]["cpus"]
+        check(opening.startswith(f"{8 * cpus} threads on {cpus} CPU"), opening)
+        check([s.split()[0] for s in story.splitlines()] == ["glibc", "pawl_mutex"], story)
+        for line in story.splitlines():
+            check(float(line.split()[1]) > 0 and float(line.split()[-2]) > 0, line)
         crowd = 4 * cpus
         check(rows[0] == ["lock", "bytes", "ns/pair", f"M/s({cpus})", f"fair({cpus})", f"M/s({crowd})", f"fair({crowd})", "order"], str(rows[0]))
         check([r[0] for r in rows[1:]] == all_locks(), "names differ from those of bench")
