@@ -86,3 +86,16 @@ EXPORT int cnd_timedwait(cnd_t *restrict c, mtx_t *restrict m, const struct time
 {
     return result_of(own_cond_timedwait((pthread_cond_t *)c, (pthread_mutex_t *)m, deadline));
 }
+
+MOVED(mtx_init, "2.28");
+MOVED(mtx_destroy, "2.28");
+MOVED(mtx_lock, "2.28");
+MOVED(mtx_trylock, "2.28");
+MOVED(mtx_timedlock, "2.28");
+MOVED(mtx_unlock, "2.28");
+MOVED(cnd_init, "2.28");
+MOVED(cnd_destroy, "2.28");
+MOVED(cnd_signal, "2.28");
+MOVED(cnd_broadcast, "2.28");
+MOVED(cnd_wait, "2.28");
+MOVED(cnd_timedwait, "2.28");

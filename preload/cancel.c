@@ -13,3 +13,4 @@ EXPORT int pthread_setcanceltype(int type, int *before)
         self.async = false;
     return error;
 }
+OF_LIBC(pthread_setcanceltype);

@@ -195,3 +195,9 @@ EXPORT int pthread_spin_unlock(pthread_spinlock_t *s)
     release(w, 0);
     return 0;
 }
+
+OF_LIBPTHREAD(pthread_spin_init);
+OF_LIBPTHREAD(pthread_spin_destroy);
+OF_LIBPTHREAD(pthread_spin_lock);
+OF_LIBPTHREAD(pthread_spin_trylock);
+OF_LIBPTHREAD(pthread_spin_unlock);

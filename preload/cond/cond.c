@@ -3,9 +3,10 @@
 #include "preload/cancel.h"
 #include "preload/mutex/mutex.h"
 
+#include <errno.h>
 #include <string.h>
 
-EXPORT int pthread_cond_init(pthread_cond_t *c, const pthread_condattr_t *attributes)
+static unsigned wanted_by(const pthread_condattr_t *attributes)
 {
     int shared = PTHREAD_PROCESS_PRIVATE;
     clockid_t clock = CLOCK_REALTIME;
@@ -13,10 +14,17 @@ EXPORT int pthread_cond_init(pthread_cond_t *c, const pthread_condattr_t *attrib
         pthread_condattr_getpshared(attributes, &shared);
         pthread_condattr_getclock(attributes, &clock);
     }
-    if (shared == PTHREAD_PROCESS_SHARED)
+    return (shared == PTHREAD_PROCESS_SHARED ? COND_SHARED : 0) |
+           (clock == CLOCK_MONOTONIC ? COND_MONOTONIC : 0);
+}
+
+EXPORT int pthread_cond_init(pthread_cond_t *c, const pthread_condattr_t *attributes)
+{
+    unsigned wanted = wanted_by(attributes);
+    if (wanted & COND_SHARED)
         return glibc()->cond_init(c, attributes);
     memset(c, 0, sizeof *c);
-    c->__data.__wrefs = clock == CLOCK_MONOTONIC ? COND_MONOTONIC : 0;
+    c->__data.__wrefs = wanted;
     return 0;
 }
 
@@ -35,29 +43,66 @@ __attribute__((noinline)) static void signal_waiters(pawl_cond *c, bool all)
     cancel_allow(held_off);
 }
 
-static bool somebody_waits(pawl_cond *c)
+static inline int signal_if_any(pawl_cond *c, bool all)
 {
-    return atomic_load_explicit(&c->waiters, memory_order_acquire) != 0; /* G, of pawl_cond */
+    if (atomic_load_explicit(&c->waiters, memory_order_acquire) != 0) /* G, of pawl_cond */
+        signal_waiters(c, all);
+    return 0;
 }
 
 EXPORT int pthread_cond_signal(pthread_cond_t *c)
 {
     if (PAWL_UNLIKELY(cond_is_glibcs(c)))
         return glibc()->cond_signal(c);
-    if (somebody_waits(cond_in(c)))
-        signal_waiters(cond_in(c), false);
-    return 0;
+    return signal_if_any(cond_in(c), false);
 }
 
 EXPORT int pthread_cond_broadcast(pthread_cond_t *c)
 {
     if (PAWL_UNLIKELY(cond_is_glibcs(c)))
         return glibc()->cond_broadcast(c);
-    if (somebody_waits(cond_in(c)))
-        signal_waiters(cond_in(c), true);
+    return signal_if_any(cond_in(c), true);
+}
+
+#ifdef OF_OLD_COND
+
+/* Objects of GLIBC_2.2.5 end before the word that tells of clock and sharing, and have neither. In glibc's place a
+ * pointer to a condition variable of its own is in them; ours fits. */
+int old_cond_init(pthread_cond_t *c, const pthread_condattr_t *attributes)
+{
+    if (wanted_by(attributes) != 0)
+        return EINVAL;
+    memset(c, 0, sizeof(pawl_cond));
     return 0;
 }
 
+int old_cond_destroy(pthread_cond_t *c)
+{
+    (void)c;
+    return 0;
+}
+
+int old_cond_signal(pthread_cond_t *c)
+{
+    return signal_if_any(cond_in(c), false);
+}
+
+int old_cond_broadcast(pthread_cond_t *c)
+{
+    return signal_if_any(cond_in(c), true);
+}
+
+OF_OLD_COND(old_cond_init, pthread_cond_init);
+OF_OLD_COND(old_cond_destroy, pthread_cond_destroy);
+OF_OLD_COND(old_cond_signal, pthread_cond_signal);
+OF_OLD_COND(old_cond_broadcast, pthread_cond_broadcast);
+
+#endif
+
+OF_COND(pthread_cond_init);
+OF_COND(pthread_cond_destroy);
+OF_COND(pthread_cond_signal);
+OF_COND(pthread_cond_broadcast);
 #define ALIAS(name, of) extern __typeof(of) name __attribute__((alias(#of), visibility("hidden")))
 ALIAS(own_cond_init, pthread_cond_init);
 ALIAS(own_cond_destroy, pthread_cond_destroy);

@@ -238,21 +238,21 @@ static int doze(waiting *w)
     return pawl_is_before(&now, w->deadline) ? 0 : ETIMEDOUT;
 }
 
-static int wait_until(pthread_cond_t *c, pthread_mutex_t *m, int clock, const struct timespec *deadline,
-                      const void *site)
+static int wait_until(pawl_cond *c, bool dozes, pthread_mutex_t *m, int clock,
+                      const struct timespec *deadline, const void *site)
 {
     int before = errno;
     int error = deadline != NULL ? pawl_deadline_check(clock, deadline) : 0;
     if (error != 0)
         return error;
-    waiting w = {.cond = cond_in(c),
+    waiting w = {.cond = c,
                  .mutex = m,
                  .site = site,
                  .clock = clock,
                  .deadline = deadline,
                  .ours = (kind_of(body_of(m)) & KIND_FORWARDED) == 0};
     bool held_off = cancel_hold_off();
-    int result = cond_is_glibcs(c) || PAWL_UNLIKELY(pawl_nested_in(c)) ? doze(&w) : wait_with(&w);
+    int result = dozes || PAWL_UNLIKELY(pawl_nested_in(c)) ? doze(&w) : wait_with(&w);
     cancel_allow(held_off);
     errno = before;
     return result;
@@ -268,7 +268,7 @@ EXPORT int pthread_cond_wait(pthread_cond_t *restrict c, pthread_mutex_t *restri
 {
     if (is_glibcs(c, m))
         return glibc()->cond_wait(c, m);
-    return wait_until(c, m, CLOCK_MONOTONIC, NULL, SITE);
+    return wait_until(cond_in(c), cond_is_glibcs(c), m, CLOCK_MONOTONIC, NULL, SITE);
 }
 
 EXPORT int pthread_cond_timedwait(pthread_cond_t *restrict c, pthread_mutex_t *restrict m,
@@ -276,7 +276,7 @@ EXPORT int pthread_cond_timedwait(pthread_cond_t *restrict c, pthread_mutex_t *r
 {
     if (is_glibcs(c, m))
         return glibc()->cond_timedwait(c, m, deadline);
-    return wait_until(c, m, cond_clock(c), deadline, SITE);
+    return wait_until(cond_in(c), cond_is_glibcs(c), m, cond_clock(c), deadline, SITE);
 }
 
 EXPORT int pthread_cond_clockwait(pthread_cond_t *restrict c, pthread_mutex_t *restrict m, clockid_t clock,
@@ -284,9 +284,30 @@ EXPORT int pthread_cond_clockwait(pthread_cond_t *restrict c, pthread_mutex_t *r
 {
     if (is_glibcs(c, m))
         return glibc()->cond_clockwait(c, m, clock, deadline);
-    return wait_until(c, m, clock, deadline, SITE);
+    return wait_until(cond_in(c), cond_is_glibcs(c), m, clock, deadline, SITE);
 }
 
+#ifdef OF_OLD_COND
+
+int old_cond_wait(pthread_cond_t *restrict c, pthread_mutex_t *restrict m)
+{
+    return wait_until(cond_in(c), false, m, CLOCK_MONOTONIC, NULL, SITE);
+}
+
+int old_cond_timedwait(pthread_cond_t *restrict c, pthread_mutex_t *restrict m,
+                       const struct timespec *restrict deadline)
+{
+    return wait_until(cond_in(c), false, m, CLOCK_REALTIME, deadline, SITE);
+}
+
+OF_OLD_COND(old_cond_wait, pthread_cond_wait);
+OF_OLD_COND(old_cond_timedwait, pthread_cond_timedwait);
+
+#endif
+
+OF_COND(pthread_cond_wait);
+OF_COND(pthread_cond_timedwait);
+MOVED(pthread_cond_clockwait, "2.30");
 #define ALIAS(name, of) extern __typeof(of) name __attribute__((alias(#of), visibility("hidden")))
 ALIAS(own_cond_wait, pthread_cond_wait);
 ALIAS(own_cond_timedwait, pthread_cond_timedwait);

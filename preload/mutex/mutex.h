@@ -6,9 +6,9 @@
 
 #include "layout.h"
 
-#include <time.h>
+#include "preload/export.h"
 
-#define EXPORT __attribute__((visibility("default")))
+#include <time.h>
 
 /* ---- settle.c: mutexes that come from before a fork */
 

@@ -202,7 +202,7 @@ __attribute__((constructor(101))) static void expect_ends(void)
         pawl_thread_expect();
 }
 
-/* ---- by other names: in old binaries; for our own use, without the PLT */
+/* ---- by other names: in old binaries; by version; for our own use, without the PLT */
 
 #define ALIAS(name, of, seen) extern __typeof(of) name __attribute__((alias(#of), visibility(seen)))
 ALIAS(__pthread_mutex_init, pthread_mutex_init, "default");
@@ -210,6 +210,18 @@ ALIAS(__pthread_mutex_destroy, pthread_mutex_destroy, "default");
 ALIAS(__pthread_mutex_lock, pthread_mutex_lock, "default");
 ALIAS(__pthread_mutex_trylock, pthread_mutex_trylock, "default");
 ALIAS(__pthread_mutex_unlock, pthread_mutex_unlock, "default");
+OF_LIBC(pthread_mutex_init);
+OF_LIBC(pthread_mutex_destroy);
+OF_LIBC(pthread_mutex_lock);
+OF_LIBC(pthread_mutex_unlock);
+OF_LIBC(__pthread_mutex_init);
+OF_LIBC(__pthread_mutex_destroy);
+OF_LIBC(__pthread_mutex_lock);
+OF_LIBC(__pthread_mutex_trylock);
+OF_LIBC(__pthread_mutex_unlock);
+OF_LIBPTHREAD(pthread_mutex_trylock);
+OF_LIBPTHREAD(pthread_mutex_timedlock);
+MOVED(pthread_mutex_clocklock, "2.30");
 ALIAS(own_mutex_init, pthread_mutex_init, "hidden");
 ALIAS(own_mutex_destroy, pthread_mutex_destroy, "hidden");
 ALIAS(own_mutex_lock, pthread_mutex_lock, "hidden");

@@ -1,9 +1,8 @@
-/* binding.c - every way to reach the functions, and every time */
+/* binding.c - threads of every origin and every time, and sandboxes */
 #include "case.h"
 #include "early.h"
 
 #include <aio.h>
-#include <dlfcn.h>
 #include <limits.h>
 #include <link.h>
 #include <linux/filter.h>
@@ -15,70 +14,7 @@
 #include <sys/syscall.h>
 #include <threads.h>
 
-/* ---- symbols */
-
-static bool is_pawls(const void *function)
-{
-    Dl_info info;
-    return dladdr(function, &info) != 0 && info.dli_fname != NULL &&
-           strstr(info.dli_fname, "libpawl-") != NULL;
-}
-
-static const char *const names[] = {
-    "pthread_mutex_init",
-    "pthread_mutex_destroy",
-    "pthread_mutex_lock",
-    "pthread_mutex_trylock",
-    "pthread_mutex_timedlock",
-    "pthread_mutex_clocklock",
-    "pthread_mutex_unlock",
-    "pthread_cond_init",
-    "pthread_cond_destroy",
-    "pthread_cond_signal",
-    "pthread_cond_broadcast",
-    "pthread_cond_wait",
-    "pthread_cond_timedwait",
-    "pthread_cond_clockwait",
-    "pthread_spin_init",
-    "pthread_spin_destroy",
-    "pthread_spin_lock",
-    "pthread_spin_trylock",
-    "pthread_spin_unlock",
-    "mtx_init",
-    "mtx_destroy",
-    "mtx_lock",
-    "mtx_trylock",
-    "mtx_timedlock",
-    "mtx_unlock",
-    "cnd_init",
-    "cnd_destroy",
-    "cnd_signal",
-    "cnd_broadcast",
-    "cnd_wait",
-    "cnd_timedwait",
-    "pthread_setcanceltype",
-};
-
-static const char *const not_ours[] = {"pthread_rwlock_rdlock",     "pthread_create", "sem_wait", "fork",
-                                       "pthread_mutexattr_settype", "malloc"};
-
-static void every_function_is_the_librarys(void)
-{
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
-        if (!is_pawls(dlsym(RTLD_DEFAULT, names[i])))
-            fail(__FILE__, __LINE__, "%s is not ours", names[i]);
-    for (size_t i = 0; i < sizeof not_ours / sizeof not_ours[0]; i++)
-        if (is_pawls(dlsym(RTLD_DEFAULT, not_ours[i])))
-            fail(__FILE__, __LINE__, "%s is ours", not_ours[i]);
-}
-
-static void nothing_else_is_exported(void)
-{
-    CHECK(dlsym(RTLD_DEFAULT, "pawl_mutex_lock_contended") == NULL);
-    CHECK(dlsym(RTLD_DEFAULT, "pawl_self") == NULL);
-    CHECK(dlsym(RTLD_DEFAULT, "era_now") == NULL);
-    CHECK(dlsym(RTLD_DEFAULT, "stats_on") == NULL);
-}
+/* ---- what it takes */
 
 static int look_at_tls(struct dl_phdr_info *info, size_t size, void *found)
 {
@@ -97,83 +33,6 @@ static void it_takes_576_bytes_of_each_thread(void)
     dl_iterate_phdr(look_at_tls, &bytes);
     CHECK(bytes > 0 && bytes <= 576);
 }
-
-#ifdef __x86_64__
-
-/* What old and new binaries ask for, bound when the program was linked: X(name, version, the same as a word). */
-#define VERSIONS(X)                                                                                          \
-    X(pthread_mutex_init, 2.2.5, 2_2_5)                                                                      \
-    X(pthread_mutex_destroy, 2.2.5, 2_2_5)                                                                   \
-    X(pthread_mutex_lock, 2.2.5, 2_2_5)                                                                      \
-    X(pthread_mutex_unlock, 2.2.5, 2_2_5)                                                                    \
-    X(pthread_mutex_trylock, 2.2.5, 2_2_5) X(pthread_mutex_trylock, 2.34, 2_34)                              \
-        X(pthread_mutex_timedlock, 2.2.5, 2_2_5) X(pthread_mutex_timedlock, 2.34, 2_34)                      \
-            X(pthread_mutex_clocklock, 2.30, 2_30) X(pthread_mutex_clocklock, 2.34, 2_34)                    \
-                X(pthread_cond_init, 2.2.5, 2_2_5) X(pthread_cond_init, 2.3.2, 2_3_2)                        \
-                    X(pthread_cond_wait, 2.2.5, 2_2_5) X(pthread_cond_wait, 2.3.2, 2_3_2) X(                 \
-                        pthread_cond_timedwait, 2.2.5, 2_2_5) X(pthread_cond_timedwait, 2.3.2, 2_3_2)        \
-                        X(pthread_cond_signal, 2.2.5, 2_2_5) X(pthread_cond_signal, 2.3.2, 2_3_2) X(         \
-                            pthread_cond_broadcast, 2.2.5, 2_2_5) X(pthread_cond_broadcast, 2.3.2, 2_3_2)    \
-                            X(pthread_cond_destroy, 2.2.5, 2_2_5) X(pthread_cond_destroy, 2.3.2, 2_3_2)      \
-                                X(pthread_cond_clockwait, 2.30, 2_30) X(pthread_cond_clockwait, 2.34, 2_34)  \
-                                    X(pthread_spin_lock, 2.2.5, 2_2_5) X(pthread_spin_lock, 2.34, 2_34)      \
-                                        X(pthread_spin_unlock, 2.2.5, 2_2_5)                                 \
-                                            X(pthread_spin_unlock, 2.34, 2_34) X(mtx_lock, 2.28, 2_28)       \
-                                                X(mtx_lock, 2.34, 2_34) X(cnd_wait, 2.28, 2_28)              \
-                                                    X(cnd_wait, 2.34, 2_34) X(__pthread_mutex_lock, 2.2.5,   \
-                                                                              2_2_5)                         \
-                                                        X(__pthread_mutex_unlock, 2.2.5, 2_2_5)              \
-                                                            X(__pthread_mutex_trylock, 2.2.5, 2_2_5)         \
-                                                                X(__pthread_mutex_init, 2.2.5, 2_2_5)        \
-                                                                    X(__pthread_mutex_destroy, 2.2.5, 2_2_5)
-
-#define REFER(name, version, word)                                                                           \
-    extern void name##_of_##word(void);                                                                      \
-    __asm__(".symver " #name "_of_" #word ", " #name "@GLIBC_" #version);
-VERSIONS(REFER)
-
-static void every_version_reaches_us(void)
-{
-#define ASK(name, version, word)                                                                             \
-    if (!is_pawls((const void *)(uintptr_t)name##_of_##word))                                                \
-        fail(__FILE__, __LINE__, "%s of %s is not ours", #name, "GLIBC_" #version);
-    VERSIONS(ASK)
-}
-
-extern int old_trylock(pthread_mutex_t *m), new_trylock(pthread_mutex_t *m), old_unlock(pthread_mutex_t *m);
-extern int old_signal(pthread_cond_t *c), new_signal(pthread_cond_t *c);
-__asm__(".symver old_trylock, pthread_mutex_trylock@GLIBC_2.2.5");
-__asm__(".symver new_trylock, pthread_mutex_trylock@GLIBC_2.34");
-__asm__(".symver old_unlock, pthread_mutex_unlock@GLIBC_2.2.5");
-__asm__(".symver old_signal, pthread_cond_signal@GLIBC_2.2.5");
-__asm__(".symver new_signal, pthread_cond_signal@GLIBC_2.3.2");
-
-static void old_and_new_references_meet_in_one_lock(void)
-{
-    pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
-    OK(old_trylock(&m));
-    CHECK_IS(new_trylock(&m), EBUSY);
-    OK(old_unlock(&m));
-    OK(new_trylock(&m));
-    CHECK_IS(old_trylock(&m), EBUSY);
-    OK(pthread_mutex_unlock(&m));
-    if (lock_name() != NULL)
-        CHECK(is_pawls((const void *)(uintptr_t)old_signal) && is_pawls((const void *)(uintptr_t)new_signal));
-}
-
-#else
-
-static void every_version_reaches_us(void)
-{
-    skip("one version here");
-}
-
-static void old_and_new_references_meet_in_one_lock(void)
-{
-    skip("one version here");
-}
-
-#endif
 
 /* ---- before and after */
 
@@ -423,11 +282,7 @@ static void it_starts_in_a_sandbox_that_forbids_membarrier(void)
     contend_for_a_mutex();
 }
 
-const test_case binding_cases[] = {BEYOND(every_function_is_the_librarys),
-                                   BEYOND(nothing_else_is_exported),
-                                   BEYOND(it_takes_576_bytes_of_each_thread),
-                                   BEYOND(every_version_reaches_us),
-                                   CASE(old_and_new_references_meet_in_one_lock),
+const test_case binding_cases[] = {BEYOND(it_takes_576_bytes_of_each_thread),
                                    {.name = "it_works_before_its_constructor",
                                     .run = it_works_before_its_constructor,
                                     .environment = "PAWL_TEST_EARLY=1"},

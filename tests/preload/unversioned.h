@@ -1,0 +1,7 @@
+/* unversioned.h - a library of which the references have no version, because it was linked with no other */
+#pragma once
+
+#include <stdint.h>
+
+/* What they reached; ends with 0. */
+const uintptr_t *unversioned_functions(void);
