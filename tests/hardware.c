@@ -151,4 +151,4 @@ static const promise promises[] = {
     HARDWARE(cpuid_says_what_there_is),
 };
 
-HARNESS_MAIN(promises)
+HARNESS_MAIN_WITHOUT_LOCKS(promises)

@@ -406,4 +406,4 @@ static const promise promises[] = {
     KERNEL(a_post_calls_the_kernel_if_somebody_sleeps),
 };
 
-HARNESS_MAIN(promises)
+HARNESS_MAIN_WITHOUT_LOCKS(promises)

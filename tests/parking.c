@@ -292,4 +292,4 @@ static const promise promises[] = {
     {.name = "affinity_may_change", .check = affinity_may_change, .subject = "park"},
 };
 
-HARNESS_MAIN(promises)
+HARNESS_MAIN_WITHOUT_LOCKS(promises)

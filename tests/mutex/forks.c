@@ -253,4 +253,4 @@ static const promise promises[] = {
     ONE("system", child_has_a_thread_state_of_its_own),
 };
 
-HARNESS_MAIN(promises)
+HARNESS_MAIN_WITHOUT_LOCKS(promises)

@@ -335,4 +335,4 @@ static const promise promises[] = {
     ONE("nested", signals_arrive),
 };
 
-HARNESS_MAIN(promises)
+HARNESS_MAIN_WITHOUT_LOCKS(promises)

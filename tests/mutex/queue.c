@@ -119,4 +119,4 @@ static const promise promises[] = {
     {.name = "a_bucket_has_one_owner", .check = a_bucket_has_one_owner, .subject = "queue"},
 };
 
-HARNESS_MAIN(promises)
+HARNESS_MAIN_WITHOUT_LOCKS(promises)
