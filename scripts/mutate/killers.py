@@ -73,7 +73,7 @@ CHOICE = [
     ("^src/thread", LOCKS + ["reports", "embed"]),
     ("^src/copy", ["copy", "embed"]),
     ("^src/(nodes|hapax)", LOCKS),
-    ("^src/fork", ["forks", "mutex", "check_mutex", "conform_mcs", "conform_mutex", "conform_overlap"]),
+    ("^src/fork", ["forks", "nodes", "mutex", "check_mutex", "conform_mcs", "conform_mutex", "conform_overlap"]),
     ("^src/park/queue", ["queue", *MUTEXES, *LOCKS]),
     ("^src/park/", ["kernel", "parking", *LOCKS, *MUTEXES]),
     ("^src/wait", LOCKS + ["parking", "idle"]),
