@@ -154,8 +154,9 @@ static unsigned looks_after(pawl_waiter *me)
 static void a_spinning_phase_is_shorter_by_hardware_waits(const lock_info *unused)
 {
     (void)unused;
-    pawl_waiter me = {.looks = 10, .most = 100};
+    pawl_waiter me = {.looks = 10, .most = 100}, fresh = PAWL_WAITER;
     pawl_set_wait(PAWL_WAIT_PARK);
+    CHECK(looks_after(&fresh) == 0 && fresh.most > 0 && fresh.state == PAWL_LOOKING, "parks at once");
     CHECK(looks_after(&me) == 10 && atomic_load(&hardware_waits) == 1, "%u looks", me.looks);
     room = 4;
     CHECK(looks_after(&me) == 35 && atomic_load(&hardware_waits) == 1, "%u looks", me.looks);

@@ -3,6 +3,7 @@
  * Built as inside libpawl-<lock>.so. No signal is needed: a thread that has a bucket's lock and calls what needs the
  * same one is where such a handler is.
  */
+#include "../step.h"
 #include "still.h"
 
 #include <pawl/cond.h>
@@ -42,15 +43,15 @@ static void a_thread_knows_its_buckets(const lock_info *unused)
     pawl_bucket_unlock(inner);
 }
 
-/* ---- later */
-
-static int done[8], count;
-static pawl_bucket *held;
-
-static void note(void *number)
+static void enter_another(void *key)
 {
-    CHECK(!pawl_nested_in(&mutex), "not yet");
-    done[count++] = *(int *)number;
+    pawl_bucket_unlock(pawl_bucket_lock(key));
+}
+
+static bool expect_not_in(int instruction)
+{
+    CHECK(!pawl_nested_in(&mutex), "still in it at instruction %d", instruction);
+    return true;
 }
 
 /* An address; nothing is there. */
@@ -60,6 +61,27 @@ static const void *in_another_bucket(void)
     while (pawl_bucket_of((const void *)key) == pawl_bucket_of(&mutex))
         key += sizeof mutex;
     return (const void *)key;
+}
+
+static void a_handler_at_any_time_finds_no_bucket_of_before(const lock_info *unused)
+{
+    (void)unused;
+    if (!step_possible())
+        skip("no single steps here");
+    enter_another(&mutex);
+    step_through(enter_another, (void *)(uintptr_t)in_another_bucket(), expect_not_in);
+}
+
+/* ---- later */
+
+static int done[8], count;
+static pawl_bucket *held;
+
+static void note(void *number)
+{
+    CHECK(!pawl_nested_in(&mutex), "not yet");
+    errno = EINTR;
+    done[count++] = *(int *)number;
 }
 
 static void what_is_left_is_done_once(const lock_info *unused)
@@ -324,6 +346,7 @@ static void signals_arrive(const lock_info *unused)
 }
 
 static const promise promises[] = {
+    ONE("nested", a_handler_at_any_time_finds_no_bucket_of_before),
     ONE("nested", a_thread_knows_its_buckets),
     ONE("nested", what_is_left_is_done_once),
     ONE("nested", later_costs_nothing_that_lasts),
