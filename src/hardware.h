@@ -6,6 +6,3 @@
 /* Returns when the line of `w` may have changed since it held `seen`, or after a few microseconds, or at once. The
  * result is how many such waits a spinning phase has room for; 0: they take no time to speak of. */
 unsigned pawl_hardware_wait(pawl_word *w, uint64_t seen);
-
-/* What the processor offers: "umwait", "mwaitx", "wfe", or "pause". */
-const char *pawl_hardware_name(void);

@@ -20,8 +20,3 @@ unsigned pawl_hardware_wait(pawl_word *w, uint64_t seen)
                      : "memory", "cc");
     return 1; /* the event stream may take longer than all of the spinning phase */
 }
-
-const char *pawl_hardware_name(void)
-{
-    return "wfe";
-}

@@ -6,8 +6,3 @@ unsigned pawl_hardware_wait(pawl_word *w, uint64_t seen)
     (void)w, (void)seen;
     return 0; /* the caller has paused already */
 }
-
-const char *pawl_hardware_name(void)
-{
-    return "pause";
-}

@@ -66,9 +66,3 @@ unsigned pawl_hardware_wait(pawl_word *w, uint64_t seen)
         return 0;
     }
 }
-
-const char *pawl_hardware_name(void)
-{
-    static const char *const names[] = {[PAUSE] = "pause", [UMWAIT] = "umwait", [MWAITX] = "mwaitx"};
-    return names[offered()];
-}

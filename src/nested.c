@@ -77,7 +77,6 @@ bool pawl_nested_in(const volatile void *key)
 
 void pawl_nested_later(pawl_later *what, void *object)
 {
-    int before = errno;
     task *t = mmap(NULL, sizeof *t, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (t == MAP_FAILED)
         pawl_fatal("pawl: out of memory in a signal handler\n");
@@ -86,7 +85,6 @@ void pawl_nested_later(pawl_later *what, void *object)
     while (!atomic_compare_exchange_weak_explicit(&self.later, &t->before, t, memory_order_relaxed,
                                                   memory_order_relaxed))
         ;
-    errno = before;
 }
 
 int pawl_nested_take(pawl_try *take, void *lock, int clock, const struct timespec *deadline)

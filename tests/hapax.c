@@ -1,9 +1,15 @@
-/* hapax.c - hapaxes: unique for ever, block after block, until there are none left */
+/* hapax.c - hapaxes: unique for ever, block after block, until there are none left
+ *
+ * How it begins is not exported, so its source is part of this program.
+ */
 #include "generator.h"
+#include "sanitized.h"
+
+#include "../src/hapax_block.c"
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -147,6 +153,33 @@ static void processes_do_not_share_values(const lock_info *none)
         CHECK(drawn[i] != drawn[i - 1], "%llx was drawn twice", (unsigned long long)drawn[i]);
 }
 
+/* Constructors of the program may come first, and there may be no memory to share. */
+static void no_block_is_drawn_before_and_after_the_start(const lock_info *none)
+{
+    (void)none;
+    const pawl_word *shared = pawl_hapax_blocks;
+    CHECK(shared != &before_start, "not shared from the start");
+    pawl_hapax_blocks = &before_start;
+    for (uint64_t block = 1; block <= 3; block++)
+        CHECK(pawl_hapax_refill() == block << PAWL_HAPAX_BITS, "not block %d", (int)block);
+#ifndef SANITIZED /* which need memory themselves */
+    struct rlimit limit, nothing = {0};
+    CHECK(getrlimit(RLIMIT_AS, &limit) == 0, "no limit");
+    nothing.rlim_max = limit.rlim_max;
+    CHECK(setrlimit(RLIMIT_AS, &nothing) == 0, "cannot be limited");
+    share_blocks();
+    CHECK(setrlimit(RLIMIT_AS, &limit) == 0, "limited for ever");
+    CHECK(pawl_hapax_refill() == (uint64_t)4 << PAWL_HAPAX_BITS, "there is a page, or none");
+    pawl_hapax_blocks = &before_start;
+    atomic_store(&before_start, 4);
+#else
+    pawl_hapax_refill();
+#endif
+    share_blocks();
+    CHECK(pawl_hapax_blocks != &before_start && pawl_hapax_blocks != shared, "not shared");
+    CHECK(pawl_hapax_refill() == (uint64_t)5 << PAWL_HAPAX_BITS, "begins again");
+}
+
 static bool takes_hapaxes(const lock_info *lock)
 {
     return strncmp(lock->name, "hapax", 5) == 0;
@@ -196,6 +229,9 @@ static const promise promises[] = {
     {.name = "blocks_are_unique", .check = blocks_are_unique, .subject = "hapaxes"},
     {.name = "block_lasts_for_65536", .check = block_lasts_for_65536, .subject = "hapaxes"},
     {.name = "processes_do_not_share_values", .check = processes_do_not_share_values, .subject = "hapaxes"},
+    {.name = "no_block_is_drawn_before_and_after_the_start",
+     .check = no_block_is_drawn_before_and_after_the_start,
+     .subject = "hapaxes"},
     {.name = "blocks_change_under_contention",
      .check = blocks_change_under_contention,
      .concerns = takes_hapaxes},

@@ -1,9 +1,14 @@
-/* nodes.c - the pool of queue nodes: nothing is lost, nothing is given out twice */
+/* nodes.c - the pool of queue nodes: nothing is lost, nothing is given out twice
+ *
+ * Its source is part of this program, so that the pool can be found in use.
+ */
 #include "sanitized.h"
 #include "team.h"
 
+#include "../src/nodes.c"
+#include "../src/park/word.h"
+
 #include <signal.h>
-#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -138,6 +143,66 @@ static void no_node_is_given_out_twice(const lock_info *unused)
     CHECK(pawl_nodes_out() == 0, "%zu still out", pawl_nodes_out());
 }
 
+static atomic_int ready, done;
+static pawl_node *mine[2 * REFILL];
+static int have;
+
+static void refill(void)
+{
+    pawl_node_put(pawl_nodes_refill());
+}
+
+static void trim(void)
+{
+    pawl_node_put(mine[--have]);
+    pawl_nodes_trim(0);
+}
+
+static void reserve(void)
+{
+    pawl_nodes_reserve(1);
+}
+
+static void ask(void)
+{
+    pawl_nodes_out();
+}
+
+/* It has nodes, but none left in its cache. */
+static void have_nodes_and_go_on(int me, void *arg)
+{
+    (void)me;
+    for (have = 0; have == 0 || pawl_self.nodes != NULL; have++)
+        mine[have] = pawl_node_get();
+    atomic_store(&ready, 1);
+    await(&ready, 2);
+    (*(void (**)(void))arg)();
+    atomic_store(&done, 1);
+    while (have > 0)
+        pawl_node_put(mine[--have]);
+}
+
+static void a_pool_in_use_is_waited_for(const lock_info *unused)
+{
+    (void)unused;
+    static void (*calls[])(void) = {refill, trim, reserve, ask};
+    for (int i = 0; i < 4; i++) {
+        team_member team[1];
+        atomic_store(&ready, 0);
+        atomic_store(&done, 0);
+        team_start(team, 1, have_nodes_and_go_on, &calls[i]);
+        await(&ready, 1);
+        atomic_store(&pool.lock, 1);
+        pawl_nodes_trim(0); /* has none, and needs no pool */
+        atomic_store(&ready, 2);
+        while (pawl_parked_threads() == 0)
+            CHECK(!atomic_load(&done), "call %d does not wait", i);
+        pawl_post(&pool.lock, 0);
+        team_join(team, 1);
+    }
+    CHECK(pawl_nodes_out() == 0 && atomic_load(&pool.lock) == 0, "%zu still out", pawl_nodes_out());
+}
+
 /* What a destructor does after the library's own comes back, too. */
 static pthread_key_t late;
 
@@ -213,6 +278,22 @@ static void a_child_has_a_pool(const lock_info *unused)
     team_join(team, THREADS);
 }
 
+static void expect_empty_pool(void)
+{
+    CHECK(pool.free == NULL && pool.free_count == 0 && atomic_load(&pool.lock) == 0, "half a list");
+    use(MANY);
+}
+
+static void a_pool_in_use_is_given_up(const lock_info *unused)
+{
+    (void)unused;
+    use(MANY);
+    pawl_nodes_trim(0);
+    atomic_store(&pool.lock, 1);
+    int status = status_of(expect_empty_pool);
+    CHECK(status == 0, "status %#x", (unsigned)status);
+}
+
 static void count(void)
 {
     CHECK(pawl_nodes_out() == cached(), "%zu out, %zu cached", pawl_nodes_out(), cached());
@@ -235,10 +316,12 @@ static const promise promises[] = {
     NODES(a_thread_keeps_as_many_as_it_should),
     NODES(a_reserve_lasts),
     NODES(no_node_is_given_out_twice),
+    NODES(a_pool_in_use_is_waited_for),
     NODES(destructors_may_lock),
     NODES(destructors_may_unlock),
     NODES(a_child_has_a_pool),
+    NODES(a_pool_in_use_is_given_up),
     NODES(a_child_has_its_parents_nodes),
 };
 
-HARNESS_MAIN(promises)
+HARNESS_MAIN_WITHOUT_LOCKS(promises)

@@ -1,13 +1,18 @@
-/* parking.c - what the parking layer promises the locks above it */
+/* parking.c - what the parking layer promises the locks above it
+ *
+ * Not all of what decides whether to spin is exported, so its source is part of this program.
+ */
+#include "sanitized.h"
 #include "team.h"
 
 #include "../src/park/events.h"
 #include "../src/park/fence.h"
-#include "../src/park/pause.h"
+#include "../src/park/pause.c"
 #include "../src/park/word.h"
 
 #include <pawl/ticket.h>
 
+#include <dlfcn.h>
 #include <sched.h>
 #include <time.h>
 
@@ -163,7 +168,118 @@ static void affinity_may_change(const lock_info *unused)
     await_no_spinning();
 }
 
+static void notes_tell_of_other_cpus_for_a_second(const lock_info *unused)
+{
+    (void)unused;
+    uint32_t now = 7; /* the ticks have just come round */
+    for (int i = 0; i < NOTES; i++) {
+        uint64_t five = (uint64_t)(5 + 1) << 32, oldest = now - (RECENT - 1);
+        memset(notes, 0, sizeof notes);
+        CHECK(!is_bound_elsewhere(5, now), "no notes, and somebody is bound");
+        atomic_store(&notes[i], five | now);
+        CHECK(is_bound_elsewhere(4, now) && !is_bound_elsewhere(5, now), "place %d: another CPU", i);
+        atomic_store(&notes[i], five | oldest);
+        CHECK(is_bound_elsewhere(4, now) && !is_bound_elsewhere(4, now + 1), "place %d: another time", i);
+    }
+}
+
+static void a_bound_thread_leaves_a_note(const lock_info *unused)
+{
+    (void)unused;
+    find_two_cpus();
+    for (int i = 0; i < 2; i++) {
+        bind_to(cpus[i]);
+        uint32_t before = pawl_ticks();
+        pawl_may_spin();
+        uint64_t note = atomic_load(&notes[cpus[i] % NOTES]);
+        CHECK(note >> 32 == (uint64_t)cpus[i] + 1, "CPU %d, not %d", (int)(note >> 32) - 1, cpus[i]);
+        CHECK((uint32_t)note - before <= pawl_ticks() - before, "another time");
+    }
+}
+
+#ifndef SANITIZED /* which has a sched_getaffinity() of its own */
+
+static pid_t refused = -1; /* to tell the affinity of this one */
+
+int sched_getaffinity(pid_t pid, size_t size, cpu_set_t *set)
+{
+    static int (*libc)(pid_t, size_t, cpu_set_t *);
+    if (pid == refused) {
+        errno = EINVAL;
+        return -1;
+    }
+    if (libc == NULL)
+        *(void **)&libc = dlsym(RTLD_NEXT, "sched_getaffinity");
+    return libc(pid, size, set);
+}
+
+static void ask_in_vain(int me, void *arg)
+{
+    (void)me, (void)arg;
+    bind_to(cpus[1]);
+    refused = getpid();
+    errno = 77;
+    CHECK(!pawl_may_spin(), "takes the main thread's affinity for another");
+    CHECK(errno == 77, "errno is %d", errno);
+}
+
+/* A machine of more than 1024 CPUs is no reason to sleep; that the main thread is anywhere, is none to spin. */
+static void an_affinity_may_not_be_told(const lock_info *unused)
+{
+    (void)unused;
+    find_two_cpus();
+    bind_to(cpus[0]);
+    refused = 0;
+    errno = 77;
+    CHECK(pawl_may_spin(), "sleeps");
+    CHECK(errno == 77, "errno is %d", errno);
+    team_run(1, ask_in_vain, NULL);
+}
+
+#endif
+
+static int64_t time_of(uint32_t pauses)
+{
+    int64_t begin = clock_ns(CLOCK_MONOTONIC);
+    for (uint32_t i = 0; i < pauses; i++)
+        pawl_pause();
+    return clock_ns(CLOCK_MONOTONIC) - begin;
+}
+
+/* Whoever loses its CPU takes longer, and measures too little. That happens, but not each time. */
+static void pauses_take_about_as_long(const lock_info *unused)
+{
+    (void)unused;
+    enum { ABOUT = 200000, ROUNDS = 9, MOST = 100 };
+    int rounds = 0, too_few = 0;
+    bool short_enough = false;
+#ifdef PAWL_TEST_EMULATED
+    skip("an emulator takes its time");
+#endif
+    CHECK(pawl_pauses(0) == 0 && pawl_self.spins == 0, "asked for nothing, and counted");
+    if (!pawl_may_spin())
+        skip("nobody spins on one CPU");
+    for (; rounds < ROUNDS || (!short_enough && rounds < MOST); rounds++) {
+        atomic_store(&pauses_in_64us, 0);
+        uint32_t pauses = pawl_pauses(ABOUT);
+        CHECK(atomic_load(&pauses_in_64us) != 0, "measures every time");
+        int64_t took = time_of(pauses);
+        short_enough |= took < 4 * ABOUT;
+        too_few += took < ABOUT / 4;
+    }
+    CHECK(short_enough, "too many");
+    CHECK(2 * too_few < rounds, "too few");
+}
+
 static const promise promises[] = {
+    {.name = "notes_tell_of_other_cpus_for_a_second",
+     .check = notes_tell_of_other_cpus_for_a_second,
+     .subject = "park"},
+    {.name = "a_bound_thread_leaves_a_note", .check = a_bound_thread_leaves_a_note, .subject = "park"},
+#ifndef SANITIZED
+    {.name = "an_affinity_may_not_be_told", .check = an_affinity_may_not_be_told, .subject = "park"},
+#endif
+    {.name = "pauses_take_about_as_long", .check = pauses_take_about_as_long, .subject = "park"},
     {.name = "posts_elsewhere_pay_nothing", .check = posts_elsewhere_pay_nothing, .subject = "park"},
     {.name = "calls_are_counted", .check = calls_are_counted, .subject = "park"},
     {.name = "read_lines_have_no_neighbours", .check = read_lines_have_no_neighbours, .subject = "park"},
@@ -176,4 +292,4 @@ static const promise promises[] = {
     {.name = "affinity_may_change", .check = affinity_may_change, .subject = "park"},
 };
 
-HARNESS_MAIN(promises)
+HARNESS_MAIN_WITHOUT_LOCKS(promises)

@@ -2,6 +2,7 @@
 #include "team.h"
 
 #include <pawl/ticket.h>
+#include "../src/hardware.h"
 #include "../src/park/word.h"
 
 #include <stdlib.h>
@@ -129,7 +130,51 @@ static void a_policy_is_kept(const lock_info *unused)
     team_join(team, 1);
 }
 
+/* ---- waiting for a cache line, by a processor that we make up */
+
+static unsigned room; /* for such waits in a spinning phase */
+static atomic_int hardware_waits;
+
+unsigned pawl_hardware_wait(pawl_word *w, uint64_t seen)
+{
+    (void)w, (void)seen;
+    atomic_fetch_add(&hardware_waits, 1);
+    return room;
+}
+
+static pawl_word word;
+
+static unsigned looks_after(pawl_waiter *me)
+{
+    atomic_store(&hardware_waits, 0);
+    pawl_wait_turn(me, &word, 0, PAWL_ANY);
+    return me->looks;
+}
+
+static void a_spinning_phase_is_shorter_by_hardware_waits(const lock_info *unused)
+{
+    (void)unused;
+    pawl_waiter me = {.looks = 10, .most = 100}, fresh = PAWL_WAITER;
+    pawl_set_wait(PAWL_WAIT_PARK);
+    CHECK(looks_after(&fresh) == 0 && fresh.most > 0 && fresh.state == PAWL_LOOKING, "parks at once");
+    CHECK(looks_after(&me) == 10 && atomic_load(&hardware_waits) == 1, "%u looks", me.looks);
+    room = 4;
+    CHECK(looks_after(&me) == 35 && atomic_load(&hardware_waits) == 1, "%u looks", me.looks);
+    CHECK(me.most == 100 && me.state == PAWL_LOOKING, "another phase");
+    me.looks = 100;
+    CHECK(looks_after(&me) == 100 && atomic_load(&hardware_waits) == 0, "looks for ever");
+    CHECK(me.state != PAWL_LOOKING, "does not park");
+    pawl_wait_over(&me, &word);
+    pawl_set_wait(PAWL_WAIT_SPIN);
+    CHECK(looks_after(&me) == 100 && atomic_load(&hardware_waits) == 1, "does not spin");
+    pawl_set_wait(PAWL_WAIT_YIELD);
+    CHECK(looks_after(&me) == 100 && atomic_load(&hardware_waits) == 0, "waits while it could yield");
+}
+
 static const promise promises[] = {
+    {.name = "a_spinning_phase_is_shorter_by_hardware_waits",
+     .check = a_spinning_phase_is_shorter_by_hardware_waits,
+     .subject = "wait"},
     {.name = "environment_chooses", .check = environment_chooses, .subject = "wait"},
     {.name = "unknown_values_are_refused", .check = unknown_values_are_refused, .subject = "wait"},
     {.name = "a_policy_is_kept", .check = a_policy_is_kept, .subject = "wait"},

@@ -179,4 +179,4 @@ static const promise promises[] = {
     {.name = "producer_and_consumer", .check = producer_and_consumer, .subject = "permits"},
 };
 
-HARNESS_MAIN(promises)
+HARNESS_MAIN_WITHOUT_LOCKS(promises)

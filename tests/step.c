@@ -5,7 +5,8 @@
 #include <signal.h>
 #include <stdint.h>
 #include <stdlib.h>
-#include <ucontext.h>
+
+__thread ucontext_t *step_registers;
 
 #if defined(__x86_64__) && !defined(SANITIZED)
 
@@ -17,8 +18,9 @@ static __thread volatile int instructions;
 static void trapped(int signal, siginfo_t *info, void *context)
 {
     (void)signal, (void)info;
+    step_registers = context;
     if (!observer(instructions++))
-        ((ucontext_t *)context)->uc_mcontext.gregs[REG_EFL] &= ~TRAP_FLAG;
+        step_registers->uc_mcontext.gregs[REG_EFL] &= ~TRAP_FLAG;
 }
 
 static inline void set_trap_flag(bool on)

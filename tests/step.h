@@ -6,6 +6,7 @@
 #pragma once
 
 #include <stdbool.h>
+#include <ucontext.h>
 
 /* Whether this build can: x86-64, without a sanitizer (which would step through its own code, too). */
 bool step_possible(void);
@@ -13,3 +14,6 @@ bool step_possible(void);
 /* Calls fn(arg). Before each of its instructions `between` is called with their number so far, in a signal
  * handler, until it returns false: then the rest runs freely. Returns the number of calls. */
 int step_through(void (*fn)(void *arg), void *arg, bool (*between)(int instruction));
+
+/* For `between`: the registers, which it may change. */
+extern __thread ucontext_t *step_registers;

@@ -4,19 +4,19 @@
 
 #include "../common/table.h"
 
-static void semaphore_lock(void *l, lock_ctx *c)
+static inline void semaphore_lock(void *l, lock_ctx *c)
 {
     (void)c;
     pawl_semaphore_take_plus((pawl_semaphore *)l, 1);
 }
 
-static bool semaphore_trylock(void *l, lock_ctx *c)
+static inline bool semaphore_trylock(void *l, lock_ctx *c)
 {
     (void)c;
     return pawl_semaphore_trytake_plus((pawl_semaphore *)l, 1);
 }
 
-static void semaphore_unlock(void *l, lock_ctx *c)
+static inline void semaphore_unlock(void *l, lock_ctx *c)
 {
     (void)c;
     pawl_semaphore_post((pawl_semaphore *)l);

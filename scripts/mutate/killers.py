@@ -30,7 +30,7 @@ TESTS = {
     **{name: harness(f"tests/mutex/test_mutex_{name}") for name in ("mutex", "fairmutex", "cond", "cond_order", "forks", "manners", "nested", "queue", "releases", "head")},
     **{
         name: harness(f"tests/test_{name}")
-        for name in ("policy", "parking", "hapax", "nodes", "semaphore")
+        for name in ("copy", "policy", "parking", "kernel", "hardware", "hapax", "nodes", "semaphore")
     },
     **{name: harness(f"tests/test_{name}", FEW) for name in ("thread_exit", "tardy", "churn", "trylock", "idle")},
     "reports": harness("tests/debug/debug_reports", FEW),
@@ -71,12 +71,14 @@ CHOICE = [
     ("^src/signals", ["conform_mcs"]),
     ("^src/nested", ["nested", "conform_mutex"]),
     ("^src/thread", LOCKS + ["reports", "embed"]),
-    ("^src/copy", ["embed"]),
+    ("^src/copy", ["copy", "embed"]),
     ("^src/(nodes|hapax)", LOCKS),
-    ("^src/fork", ["forks", "mutex", "check_mutex", "conform_mcs", "conform_mutex", "conform_overlap"]),
-    ("^src/park/queue", MUTEXES + LOCKS),
-    ("^src/park/", ["parking", *LOCKS, *MUTEXES]),
-    ("^src/(wait|hardware)", LOCKS + ["parking", "idle"]),
+    ("^src/fork", ["forks", "nodes", "mutex", "check_mutex", "conform_mcs", "conform_mutex", "conform_overlap"]),
+    ("^src/park/queue", ["queue", *MUTEXES, *LOCKS]),
+    ("^src/park/", ["kernel", "parking", *LOCKS, *MUTEXES]),
+    ("^src/wait", LOCKS + ["parking", "idle"]),
+    ("^src/hardware", ["hardware", *LOCKS]),
+    ("^src/sandbox", ["kernel", "conform_mcs"]),
     ("^src/mutex_call", ["reports"]),
     ("^src/", MUTEXES + ["conform_fair", "watched"]),
     ("^preload/stats", ["stats", "conform_mutex"]),

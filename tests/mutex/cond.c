@@ -250,4 +250,4 @@ static const promise promises[] = {
     ONE("cond", may_be_freed_after_broadcast),
 };
 
-HARNESS_MAIN(promises)
+HARNESS_MAIN_WITHOUT_LOCKS(promises)

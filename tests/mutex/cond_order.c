@@ -138,4 +138,4 @@ static const promise promises[] = {
     ONE("cond", no_wait_ends_unsignalled),
 };
 
-HARNESS_MAIN(promises)
+HARNESS_MAIN_WITHOUT_LOCKS(promises)

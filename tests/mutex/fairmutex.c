@@ -168,4 +168,4 @@ static const promise promises[] = {
     ONE("fairmutex", giving_up_harms_nobody),
 };
 
-HARNESS_MAIN(promises)
+HARNESS_MAIN_WITHOUT_LOCKS(promises)

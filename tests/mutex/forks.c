@@ -187,6 +187,41 @@ static void child_counts_no_sleepers(const lock_info *unused)
     team_join(team, THREADS);
 }
 
+/* ---- what the tables say of the parent's threads */
+
+static pawl_sleeper sleeper;
+static pawl_word word PAWL_ALIGNED;
+static uint32_t sequence;
+
+static void expect_clean_tables(void)
+{
+    pawl_bucket *b = pawl_bucket_of(&word);
+    CHECK(atomic_load(&b->lock) == 0, "locked by a thread of its parent");
+    CHECK(atomic_load(&b->parked) == 0 && pawl_parked_threads() == 0, "threads of its parent sleep");
+    CHECK(atomic_load(&b->sequence) == sequence + 1, "a thread that a handler has interrupted would sleep");
+    CHECK(b->queues == NULL, "threads of its parent wait");
+    CHECK(atomic_load(&pawl_parked[pawl_parked_at(&word)]) == (uint64_t)1 << 32,
+          "posts do not fence any more");
+    pawl_queue_remove(b, &sleeper); /* as that thread does */
+    CHECK(b->queues == NULL, "it waits again");
+}
+
+static void child_has_tables_of_its_own(const lock_info *unused)
+{
+    (void)unused;
+    pawl_waiter waiter = PAWL_WAITER;
+    pawl_parked_fence(true);
+    pawl_park(&waiter, &word, PAWL_ANY, true);
+    pawl_bucket *b = pawl_bucket_lock(&word);
+    pawl_queue_append(b, &word, &sleeper);
+    sequence = atomic_load(&b->sequence);
+    in_child(expect_clean_tables);
+    pawl_queue_remove(b, &sleeper);
+    pawl_bucket_unlock(b);
+    pawl_wait_over(&waiter, &word);
+    CHECK(pawl_parked_threads() == 0, "the parent's tables changed");
+}
+
 /* Whoever was to empty its mailboxes is not there, and the rest of its block of hapaxes is the parent's. */
 static void expect_clean_thread(void)
 {
@@ -214,7 +249,8 @@ static const promise promises[] = {
     ONE("mutex", child_handler_of_the_program_may_lock),
     ONE("cond", child_has_no_waiters),
     ONE("wait", child_counts_no_sleepers),
+    ONE("wait", child_has_tables_of_its_own),
     ONE("system", child_has_a_thread_state_of_its_own),
 };
 
-HARNESS_MAIN(promises)
+HARNESS_MAIN_WITHOUT_LOCKS(promises)

@@ -194,4 +194,4 @@ static const promise promises[] = {
     ONE("mutex", a_head_that_leaves_wakes_the_next),
 };
 
-HARNESS_MAIN(promises)
+HARNESS_MAIN_WITHOUT_LOCKS(promises)

@@ -350,4 +350,4 @@ static const promise promises[] = {
     ONE("mutex", a_sleeper_that_cannot_run_is_served),
 };
 
-HARNESS_MAIN(promises)
+HARNESS_MAIN_WITHOUT_LOCKS(promises)

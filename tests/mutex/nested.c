@@ -3,7 +3,8 @@
  * Built as inside libpawl-<lock>.so. No signal is needed: a thread that has a bucket's lock and calls what needs the
  * same one is where such a handler is.
  */
-#include "sleepers.h"
+#include "../step.h"
+#include "still.h"
 
 #include <pawl/cond.h>
 #include <pawl/fairmutex.h>
@@ -14,7 +15,6 @@
 
 enum { WAITERS = 2 };
 
-static pawl_mutex mutex PAWL_ALIGNED;
 static pawl_fairmutex fair PAWL_ALIGNED;
 static pawl_cond cond PAWL_ALIGNED;
 static atomic_int turn, woken;
@@ -43,15 +43,15 @@ static void a_thread_knows_its_buckets(const lock_info *unused)
     pawl_bucket_unlock(inner);
 }
 
-/* ---- later */
-
-static int done[8], count;
-static pawl_bucket *held;
-
-static void note(void *number)
+static void enter_another(void *key)
 {
-    CHECK(!pawl_nested_in(&mutex), "not yet");
-    done[count++] = *(int *)number;
+    pawl_bucket_unlock(pawl_bucket_lock(key));
+}
+
+static bool expect_not_in(int instruction)
+{
+    CHECK(!pawl_nested_in(&mutex), "still in it at instruction %d", instruction);
+    return true;
 }
 
 /* An address; nothing is there. */
@@ -61,6 +61,27 @@ static const void *in_another_bucket(void)
     while (pawl_bucket_of((const void *)key) == pawl_bucket_of(&mutex))
         key += sizeof mutex;
     return (const void *)key;
+}
+
+static void a_handler_at_any_time_finds_no_bucket_of_before(const lock_info *unused)
+{
+    (void)unused;
+    if (!step_possible())
+        skip("no single steps here");
+    enter_another(&mutex);
+    step_through(enter_another, (void *)(uintptr_t)in_another_bucket(), expect_not_in);
+}
+
+/* ---- later */
+
+static int done[8], count;
+static pawl_bucket *held;
+
+static void note(void *number)
+{
+    CHECK(!pawl_nested_in(&mutex), "not yet");
+    errno = EINTR;
+    done[count++] = *(int *)number;
 }
 
 static void what_is_left_is_done_once(const lock_info *unused)
@@ -263,6 +284,24 @@ static void a_fairmutex_can_be_released(const lock_info *unused)
     release(&fair, calls, fair_is_wanted);
 }
 
+/* Its own timer would make up for it, if it has one yet. */
+static void the_head_is_woken_later(const lock_info *unused)
+{
+    (void)unused;
+    pawl_sleeper *w = behind(1, PAWL_ASLEEP, PAWL_M_WAITERS);
+    held = pawl_bucket_lock(&mutex);
+    pawl_mutex_unlock(&mutex);
+    CHECK(!is_held() && state_of(w) == PAWL_ASLEEP, "not released, or more than that");
+    pawl_bucket_unlock(held);
+    CHECK(state_of(w) == PAWL_AWAKE && queue() == UP, "sleeps beside a free mutex");
+    behind(1, PAWL_ASLEEP, PAWL_M_WAITERS);
+    held = pawl_bucket_lock(&mutex);
+    pawl_mutex_unlock(&mutex);
+    pawl_mutex_dequeue(held, &mutex, w);
+    pawl_bucket_unlock(held);
+    CHECK(queue() == 0 && first() == NULL, "somebody else was woken");
+}
+
 /* ---- signalling */
 
 static int go;
@@ -307,10 +346,16 @@ static void signals_arrive(const lock_info *unused)
 }
 
 static const promise promises[] = {
-    ONE("nested", a_thread_knows_its_buckets),     ONE("nested", what_is_left_is_done_once),
-    ONE("nested", later_costs_nothing_that_lasts), ONE("nested", a_mutex_can_be_taken),
-    ONE("nested", a_fairmutex_can_be_taken),       ONE("nested", a_mutex_can_be_released),
-    ONE("nested", a_fairmutex_can_be_released),    ONE("nested", signals_arrive),
+    ONE("nested", a_handler_at_any_time_finds_no_bucket_of_before),
+    ONE("nested", a_thread_knows_its_buckets),
+    ONE("nested", what_is_left_is_done_once),
+    ONE("nested", later_costs_nothing_that_lasts),
+    ONE("nested", a_mutex_can_be_taken),
+    ONE("nested", a_fairmutex_can_be_taken),
+    ONE("nested", a_mutex_can_be_released),
+    ONE("nested", a_fairmutex_can_be_released),
+    ONE("nested", the_head_is_woken_later),
+    ONE("nested", signals_arrive),
 };
 
-HARNESS_MAIN(promises)
+HARNESS_MAIN_WITHOUT_LOCKS(promises)

@@ -1,8 +1,16 @@
-/* queue.c - the queues of a bucket, against plain arrays of the same */
+/* queue.c - the queues of a bucket, against plain arrays of the same, and its lock
+ *
+ * Its source is part of this program, so that something happens while it pauses.
+ */
 #include "../team.h"
 
 #include <pawl/mutex.h>
-#include "../../src/park/queue.h"
+#include "../../src/park/events.h"
+
+static void test_pause(void);
+
+#define pawl_pause test_pause
+#include "../../src/park/queue.c"
 
 enum { KEYS = 3, WAITERS = 12, STEPS = 200000 };
 
@@ -114,9 +122,61 @@ static void a_bucket_has_one_owner(const lock_info *unused)
     CHECK(atomic_load(&pawl_bucket_of(objects)->lock) == 0, "still locked");
 }
 
+static atomic_int pauses;
+static int freed_at; /* that pause */
+
+static void test_pause(void)
+{
+    if (atomic_fetch_add(&pauses, 1) + 1 == freed_at)
+        atomic_store(&pawl_bucket_of(objects)->lock, FREE);
+}
+
+static void a_bucket_is_looked_at_before_anybody_sleeps(const lock_info *unused)
+{
+    (void)unused;
+    pawl_bucket *b = pawl_bucket_lock(objects);
+    CHECK(atomic_load(&b->lock) == HELD && atomic_load(&pauses) == 0, "not taken at once");
+    freed_at = 5;
+    CHECK(pawl_bucket_lock(objects) == b, "another bucket");
+    CHECK(atomic_load(&b->lock) == HELD && atomic_load(&pauses) == 5, "taken after %d pauses",
+          atomic_load(&pauses));
+    pawl_bucket_unlock(b);
+    CHECK(atomic_load(&b->lock) == FREE, "not released");
+    CHECK(pawl_events(PAWL_FUTEX_WAITS) == 0 && pawl_events(PAWL_FUTEX_WAKES) == 0, "calls the kernel");
+}
+
+static void enter_and_leave(int me, void *arg)
+{
+    (void)me;
+    pawl_bucket *b = pawl_bucket_lock(arg);
+    CHECK(atomic_load(&b->lock) == SLEPT_ON, "the next to sleep there is forgotten");
+    pawl_bucket_unlock(b);
+}
+
+static void whoever_sleeps_for_a_bucket_is_woken(const lock_info *unused)
+{
+    (void)unused;
+    team_member team[2];
+    pawl_bucket *b = pawl_bucket_lock(objects);
+    team_start(team, 2, enter_and_leave, objects);
+    await(&pauses, 2 * PAWL_BUCKET_LOOKS);
+    team_await_asleep(team, 2);
+    CHECK(atomic_load(&b->lock) == SLEPT_ON, "sleep, and nobody knows");
+    CHECK(atomic_load(&pauses) == 2 * PAWL_BUCKET_LOOKS, "%d pauses", atomic_load(&pauses));
+    pawl_bucket_unlock(b);
+    team_join(team, 2);
+    CHECK(atomic_load(&b->lock) == FREE, "not released");
+}
+
 static const promise promises[] = {
+    {.name = "a_bucket_is_looked_at_before_anybody_sleeps",
+     .check = a_bucket_is_looked_at_before_anybody_sleeps,
+     .subject = "queue"},
+    {.name = "whoever_sleeps_for_a_bucket_is_woken",
+     .check = whoever_sleeps_for_a_bucket_is_woken,
+     .subject = "queue"},
     {.name = "queues_are_kept_in_order", .check = queues_are_kept_in_order, .subject = "queue"},
     {.name = "a_bucket_has_one_owner", .check = a_bucket_has_one_owner, .subject = "queue"},
 };
 
-HARNESS_MAIN(promises)
+HARNESS_MAIN_WITHOUT_LOCKS(promises)

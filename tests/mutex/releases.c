@@ -236,4 +236,4 @@ static const promise promises[] = {
     ONE("mutex", a_release_with_nobody_left_forgets_them),
 };
 
-HARNESS_MAIN(promises)
+HARNESS_MAIN_WITHOUT_LOCKS(promises)
