@@ -4,13 +4,15 @@
 #include "nested.h"
 #include "park/futex.h"
 
+#include <sched.h>
+
 /* Nanoseconds
  *
  *   ROUND   in which every waiter is served, if they are few: a share is this divided by their number, but not less than
  *   SHARE   how long barging goes on past the head of the queue
- *   GRACE   how long after its share the head may take to run. Then it is handed the mutex where it is: nobody has it
- *           until the scheduler gets round to it
- *   LOOK    how often an owner looks at the clock, about
+ *   GRACE   how long after its share the head may take to run. In that time owners give way: they yield their CPU after a
+ *           release. Then it is handed the mutex where it is: nobody has it until the scheduler gets round to it
+ *   LOOK    how often an owner looks at the clock, and gives way, about
  */
 #ifndef PAWL_MUTEX_ROUND
 #define PAWL_MUTEX_ROUND 4000000u
@@ -99,8 +101,11 @@ uint32_t pawl_mutex_left(const pawl_mutex *m, uint32_t now)
 
 pawl_sleeper *pawl_mutex_rouse(pawl_mutex *m, pawl_sleeper *head)
 {
-    if (!(pawl_mutex_bits(m) & PAWL_M_TIMED))
-        m->due = pawl_ticks() + PAWL_TICKS(share(head));
+    if (!(pawl_mutex_bits(m) & PAWL_M_TIMED)) {
+        uint32_t now = pawl_ticks();
+        m->due = now + PAWL_TICKS(share(head));
+        m->wake = (uint16_t)now;
+    }
     pawl_mutex_set_bits(m, PAWL_M_ROUSED, pawl_mutex_bits(m) | PAWL_M_AWAKE | PAWL_M_TIMED);
     uint32_t was = atomic_exchange_explicit(&head->state, PAWL_AWAKE, memory_order_relaxed);
     PAWL_INVARIANT(was != PAWL_OWNER, "nobody rouses an owner");
@@ -131,7 +136,7 @@ static bool is_patient(pawl_mutex *m)
 }
 
 /* What a release does besides. */
-typedef enum deed { NOTHING, ROUSE, HAND_OFF } deed;
+typedef enum deed { NOTHING, ROUSE, GIVE_WAY, HAND_OFF } deed;
 
 /* By the clock. Sections that take long are looked at one by one. */
 static deed due(pawl_mutex *m)
@@ -143,7 +148,14 @@ static deed due(pawl_mutex *m)
     atomic_store_explicit(&m->patience, m->step, memory_order_relaxed);
     if (pawl_mutex_left(m, now) == 0 && now - m->due >= PAWL_TICKS(PAWL_MUTEX_GRACE))
         return HAND_OFF;
-    return !(pawl_mutex_bits(m) & PAWL_M_AWAKE) && (int16_t)((uint16_t)now - m->wake) >= 0 ? ROUSE : NOTHING;
+    if ((int16_t)((uint16_t)now - m->wake) < 0)
+        return NOTHING;
+    if (!(pawl_mutex_bits(m) & PAWL_M_AWAKE))
+        return ROUSE;
+    if (pawl_mutex_left(m, now) > 0)
+        return NOTHING;
+    m->wake = (uint16_t)(now + PAWL_TICKS(PAWL_MUTEX_LOOK));
+    return GIVE_WAY; /* it was woken and does not run, or it would have asked */
 }
 
 static deed judge(pawl_mutex *m)
@@ -196,4 +208,6 @@ void pawl_mutex_unlock_contended(pawl_mutex *m)
     pawl_sleeper *asleep = deed == ROUSE ? pawl_mutex_rouse(m, head) : NULL;
     release(m);
     pawl_mutex_let_go(b, asleep);
+    if (deed == GIVE_WAY)
+        sched_yield();
 }

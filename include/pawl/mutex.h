@@ -27,7 +27,7 @@
  *   the head goes    -         0, or WAITERS for the next one (in every state)
  *
  *   * Every few releases, as `patience` counts, a release looks at the clock: it wakes a head that has slept for a while,
- *     and hands off to one that should have asked by now.
+ *     yields its CPU if the head was woken and does not run, and hands off to one that should have asked by now.
  *
  * All-zero bytes are an unlocked mutex. It needs no destruction. Another thread may unlock it.
  * docs/pawl_mutex.md tells the whole story.
@@ -53,7 +53,7 @@ typedef struct pawl_mutex {
     /* Guarded like the queue. Times are in units of 1024 ns. */
     uint32_t due;            /* when the head's share is over             */
     uint16_t looked;         /* when an owner last looked at the clock    */
-    uint16_t wake;           /* when a release may wake the head          */
+    uint16_t wake;           /* when a release may wake the head, or yield to it */
     uint8_t step;            /* releases between the last two looks       */
     _Atomic(uint8_t) losses; /* wake-ups of a head in a row, all in vain  */
 } pawl_mutex;

@@ -3,6 +3,8 @@
 
 #include "../../src/park/events.h"
 
+#include <sched.h>
+
 enum { SHARE = 100000, GRACE = 256000, LOOK = 10000 }; /* as in src/mutex.c */
 
 /* ---- the queue */
@@ -189,6 +191,56 @@ static void the_grace_is_over_when_it_is(const lock_info *unused)
     expect_handed_over(w, "after its grace");
 }
 
+/* In place of libc's. */
+static int yields;
+
+int sched_yield(void)
+{
+    yields++;
+    return 0;
+}
+
+/* Releases a mutex of which the head's share ended so many ticks ago, and returns how often that yielded. */
+static int yields_to(uint32_t head, uint32_t bits, uint32_t since, int16_t wake)
+{
+    uint32_t due;
+    do {
+        behind(1, head, bits);
+        due = mutex.due = pawl_ticks() - since;
+        mutex.wake = (uint16_t)(pawl_ticks() + (uint16_t)wake);
+        yields = 0;
+        pawl_mutex_unlock(&mutex);
+    } while (pawl_ticks() - due >= PAWL_TICKS(GRACE) || took_too_long());
+    CHECK(!is_held() && state_of(waiters) == head, "more than a release");
+    return yields;
+}
+
+static void owners_give_way_to_a_head_that_does_not_run(const lock_info *unused)
+{
+    (void)unused;
+    CHECK(yields_to(PAWL_AWAKE, UP, 1, 0) == 1, "does not yield");
+    uint16_t next = (uint16_t)(mutex.wake - pawl_ticks());
+    CHECK(next <= PAWL_TICKS(LOOK), "the next time is %u ticks away", next);
+    CHECK(yields_to(PAWL_AWAKE, UP, 1, INT16_MAX) == 0, "yields again at once");
+    CHECK(yields_to(PAWL_ASLEEP, TIMED, 1, INT16_MAX) == 0, "yields to a head that sleeps");
+
+    do {
+        behind(1, PAWL_AWAKE, UP);
+        yields = 0;
+        pawl_mutex_unlock(&mutex);
+    } while (took_too_long());
+    CHECK(yields == 0, "yields before the share is over");
+}
+
+static void a_share_begins_with_a_chance_to_yield(const lock_info *unused)
+{
+    (void)unused;
+    pawl_sleeper *w = behind(1, PAWL_ASLEEP, PAWL_M_WAITERS);
+    mutex.wake = (uint16_t)(pawl_ticks() + INT16_MAX);
+    pawl_mutex_rouse(&mutex, w);
+    CHECK((int16_t)((uint16_t)pawl_ticks() - mutex.wake) >= 0, "left over from another head");
+}
+
 /* Twice as many releases until the next look if the last one was not long ago, none if it was. */
 static void looks_are_as_rare_as_sections_are_short(const lock_info *unused)
 {
@@ -232,6 +284,8 @@ static const promise promises[] = {
     ONE("mutex", a_handoff_wakes_whoever_may_sleep),
     ONE("mutex", a_head_that_asks_is_handed_the_mutex),
     ONE("mutex", the_grace_is_over_when_it_is),
+    ONE("mutex", owners_give_way_to_a_head_that_does_not_run),
+    ONE("mutex", a_share_begins_with_a_chance_to_yield),
     ONE("mutex", looks_are_as_rare_as_sections_are_short),
     ONE("mutex", a_release_with_nobody_left_forgets_them),
 };
