@@ -226,7 +226,7 @@ static void lock_to_give_away(int which, lock_ctx *c)
         return;
     }
     lab_arrive(&state.lock[which], state.with.lock->size);
-    pawl_reciprocating_lock_oblivious(&state.lock[which].reciprocating, &c->reciprocating);
+    pawl_reciprocating_acquire_oblivious(&state.lock[which].reciprocating, &c->reciprocating);
     lab_enter(&state.lock[which]);
     state.data[which]++;
 }
@@ -283,7 +283,7 @@ static void idle(int id)
     for (int i = 0; i < rounds(id); i++) {
         lock(0, &c);
         lab_leave(&state.lock[0]);
-        pawl_clh_unlock_idle(&state.lock[0].clh, &c.clh);
+        pawl_clh_release_idle(&state.lock[0].clh, &c.clh);
         state.entered[id]++;
     }
 }

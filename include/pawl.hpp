@@ -28,9 +28,27 @@
 #include <type_traits>
 #include <utility>
 
+// Code with hooks (pawl/detail/hooks.h) has types of its own, under the same names: their functions call hooks, and their
+// destructors tell of the end of a lock, which would cost every global lock a place in atexit()'s list where nobody
+// listens. So the linker never takes the code of one mode for that of another.
+#ifdef PAWL_HOOKED
+#define PAWL_MODE_BEGIN                                                                                      \
+    inline namespace PAWL_HOOKED                                                                             \
+    {
+#define PAWL_MODE_END }
+#else
+#define PAWL_MODE_BEGIN
+#define PAWL_MODE_END
+#endif
+
 // A traits type for pawl_<name>; whether it has a trylock and a destroy: yes | no. It also serves locks that
 // are not in the register, such as one's own capacitors.
 #define PAWL_TRAITS(name, can_try, can_destroy)                                                              \
+    PAWL_MODE_BEGIN                                                                                          \
+    PAWL_TRAITS_HERE(name, can_try, can_destroy)                                                             \
+    PAWL_MODE_END
+
+#define PAWL_TRAITS_HERE(name, can_try, can_destroy)                                                         \
     struct name {                                                                                            \
         using lock_type = pawl_##name;                                                                       \
         using context = pawl_##name##_ctx;                                                                   \
@@ -56,17 +74,18 @@
 
 namespace pawl
 {
+PAWL_MODE_BEGIN
 
 namespace traits
 {
 
 #define PAWL_LOCK(name, title, source, order, each, total, constant, can_try, can_destroy, ...)              \
-    PAWL_TRAITS(name, can_try, can_destroy)
+    PAWL_TRAITS_HERE(name, can_try, can_destroy)
 #include "pawl/locks.def"
 #undef PAWL_LOCK
 
-// The mutexes have no context, but deadlines, and waits on a condition variable that know them.
-#define PAWL_MUTEX_TRAITS(name, wait, clockwait)                                                             \
+// The mutexes have no context, but deadlines.
+#define PAWL_MUTEX_TRAITS(name)                                                                              \
     struct name {                                                                                            \
         using lock_type = pawl_##name;                                                                       \
         using context = pawl_no_ctx;                                                                         \
@@ -92,17 +111,9 @@ namespace traits
         {                                                                                                    \
             pawl_##name##_destroy(l);                                                                        \
         }                                                                                                    \
-        static void wait_on(pawl_cond *c, lock_type *l) noexcept                                             \
-        {                                                                                                    \
-            wait(c, l);                                                                                      \
-        }                                                                                                    \
-        static bool wait_on_until(pawl_cond *c, lock_type *l, int clock, const timespec *deadline) noexcept  \
-        {                                                                                                    \
-            return clockwait(c, l, clock, deadline) == 0;                                                    \
-        }                                                                                                    \
     };
-PAWL_MUTEX_TRAITS(mutex, pawl_cond_wait, pawl_cond_clockwait)
-PAWL_MUTEX_TRAITS(fairmutex, pawl_cond_wait_fair, pawl_cond_clockwait_fair)
+PAWL_MUTEX_TRAITS(mutex)
+PAWL_MUTEX_TRAITS(fairmutex)
 #undef PAWL_MUTEX_TRAITS
 
 } // namespace traits
@@ -110,8 +121,8 @@ PAWL_MUTEX_TRAITS(fairmutex, pawl_cond_wait_fair, pawl_cond_clockwait_fair)
 namespace detail
 {
 
-// Whoever watches the locks wants to know of their end.
-#ifdef PAWL_WATCHED
+// Whoever listens wants to know of the end of a lock.
+#ifdef PAWL_HOOKED
 inline constexpr bool tells_of_end = true;
 #else
 inline constexpr bool tells_of_end = false;
@@ -424,26 +435,18 @@ class condition_variable
     template <class X>
     bool sleep(typename X::lock_type *l, typename X::context *c, int clock, const timespec *deadline) noexcept
     {
-        if constexpr (std::is_same_v<X, traits::mutex> || std::is_same_v<X, traits::fairmutex>) {
+        if constexpr (std::is_same_v<X, traits::mutex>) {
             if (deadline != nullptr)
-                return X::wait_on_until(&cond_, l, clock, deadline);
-            X::wait_on(&cond_, l);
+                return pawl_cond_clockwait(&cond_, l, clock, deadline) == 0;
+            pawl_cond_wait(&cond_, l);
+            return true;
         } else {
-            if (deadline != nullptr)
-                return pawl_cond_clockwait_any(&cond_, call<X, X::lock>, call<X, X::unlock>, l, c, clock,
-                                               deadline) == 0;
-            pawl_cond_wait_any(&cond_, call<X, X::lock>, call<X, X::unlock>, l, c);
+            return PAWL_COND_PARTS(&cond_, X::unlock(l, c), X::lock(l, c), clock, deadline) == 0;
         }
-        return true;
-    }
-
-    template <class X, void (*function)(typename X::lock_type *, typename X::context *) noexcept>
-    static void call(void *l, void *c)
-    {
-        function(static_cast<typename X::lock_type *>(l), static_cast<typename X::context *>(c));
     }
 
     pawl_cond cond_{};
 };
 
+PAWL_MODE_END
 } // namespace pawl

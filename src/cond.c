@@ -145,7 +145,7 @@ void pawl_cond_signal_waiters(pawl_cond *c, bool all)
 
 /* ---- waiting with a lock of any kind */
 
-int pawl_cond_enter(pawl_cond *c, pawl_sleeper *w, int clock, const struct timespec *deadline)
+int pawl_cond_enter_call(pawl_cond *c, pawl_sleeper *w, int clock, const struct timespec *deadline)
 {
     int error = deadline != NULL ? pawl_deadline_check(clock, deadline) : 0;
     if (error == 0)
@@ -153,7 +153,7 @@ int pawl_cond_enter(pawl_cond *c, pawl_sleeper *w, int clock, const struct times
     return error;
 }
 
-int pawl_cond_sleep(pawl_cond *c, pawl_sleeper *w, int clock, const struct timespec *deadline)
+int pawl_cond_sleep_call(pawl_cond *c, pawl_sleeper *w, int clock, const struct timespec *deadline)
 {
     uint32_t state;
     while ((state = atomic_load_explicit(&w->state, memory_order_acquire)) != GO) { /* F */
@@ -165,51 +165,10 @@ int pawl_cond_sleep(pawl_cond *c, pawl_sleeper *w, int clock, const struct times
 }
 
 /* With the lock held. Of a broadcast, it is the next one's turn to want it. */
-void pawl_cond_leave(pawl_sleeper *w)
+void pawl_cond_leave_call(pawl_sleeper *w)
 {
     if (w->next != NULL)
         tell(w->next);
-}
-
-int pawl_cond_clockwait_any(pawl_cond *c, pawl_cond_call *lock, pawl_cond_call *unlock, void *l, void *ctx,
-                            int clock, const struct timespec *deadline)
-{
-    pawl_sleeper w;
-    int result = pawl_cond_enter(c, &w, clock, deadline);
-    if (result != 0)
-        return result;
-    unlock(l, ctx);
-    result = pawl_cond_sleep(c, &w, clock, deadline);
-    lock(l, ctx);
-    pawl_cond_leave(&w);
-    return result;
-}
-
-void pawl_cond_wait_any(pawl_cond *c, pawl_cond_call *lock, pawl_cond_call *unlock, void *l, void *ctx)
-{
-    pawl_cond_clockwait_any(c, lock, unlock, l, ctx, CLOCK_MONOTONIC, NULL);
-}
-
-static void lock_fair(void *l, void *unused)
-{
-    (void)unused;
-    pawl_fairmutex_lock(l);
-}
-
-static void unlock_fair(void *l, void *unused)
-{
-    (void)unused;
-    pawl_fairmutex_unlock(l);
-}
-
-int pawl_cond_clockwait_fair(pawl_cond *c, pawl_fairmutex *m, int clock, const struct timespec *deadline)
-{
-    return pawl_cond_clockwait_any(c, lock_fair, unlock_fair, m, NULL, clock, deadline);
-}
-
-void pawl_cond_wait_fair(pawl_cond *c, pawl_fairmutex *m)
-{
-    pawl_cond_clockwait_fair(c, m, CLOCK_MONOTONIC, NULL);
 }
 
 /* ---- waiting with a pawl_mutex */
@@ -238,12 +197,12 @@ static int wait_for(pawl_cond *c, pawl_mutex *m, int clock, const struct timespe
     return result;
 }
 
-void pawl_cond_wait(pawl_cond *c, pawl_mutex *m)
+void pawl_cond_wait_call(pawl_cond *c, pawl_mutex *m)
 {
     wait_for(c, m, CLOCK_MONOTONIC, NULL);
 }
 
-int pawl_cond_clockwait(pawl_cond *c, pawl_mutex *m, int clock, const struct timespec *deadline)
+int pawl_cond_clockwait_call(pawl_cond *c, pawl_mutex *m, int clock, const struct timespec *deadline)
 {
     int error = pawl_deadline_check(clock, deadline);
     return error != 0 ? error : wait_for(c, m, clock, deadline);

@@ -1,6 +1,6 @@
 /* debug.h - the debug mode, for the library itself: what its functions tell, if it is on
  *
- * Code that is compiled with -DPAWL_DEBUG tells the same through <pawl/watch.h>, unless PAWL_DEBUG=0 is in the
+ * Code that is compiled with -DPAWL_DEBUG tells the same through <pawl/detail/hooks.h>, unless PAWL_DEBUG=0 is in the
  * environment. Whoever takes locks for others that were not compiled so (the functions with `_call` in
  * mutex.h, an interposer) does this:
  *
@@ -11,7 +11,7 @@
  */
 #pragma once
 
-#include <pawl/watch.h>
+#include <pawl/detail/hooks.h>
 
 #ifdef PAWL_NO_DEBUG
 

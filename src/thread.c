@@ -35,7 +35,7 @@ void pawl_thread_leave(void)
 {
     pawl_self.at_exit = false; /* a destructor that locks again calls pawl_thread_enter() again */
     /* Overlap leaves its last hand-over in the mailbox; the successor will still clear it. A: pairs with
-     * the clearing in pawl_hemlock_overlap_lock(); without it the memory could be reused under that store. */
+     * the clearing in pawl_hemlock_overlap_acquire(); without it the memory could be reused under that store. */
     pawl_wait_until_eq(&pawl_self.hemlock.overlap, 0);
     pawl_nodes_trim(0);
     pawl_self.puts_left = 0; /* a destructor that unlocks again calls pawl_nodes_settle() again */

@@ -5,6 +5,13 @@
 
 enum { HELD = 100 };
 
+/* The debug mode has it from the header, everybody else from the register. */
+#define PAWL_LOCK(name, title, source, order, each, total, constant, trylock, destroy, prompt, oblivious,    \
+                  ...)                                                                                       \
+    PAWL_ASSERT((pawl_##name##_how != 0) == PAWL_BOOL(oblivious), #name);
+#include <pawl/locks.def>
+#undef PAWL_LOCK
+
 static void names_are_unique(const lock_info *none)
 {
     (void)none;

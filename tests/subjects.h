@@ -7,13 +7,13 @@
 static inline void semaphore_lock(void *l, lock_ctx *c)
 {
     (void)c;
-    pawl_semaphore_take_plus((pawl_semaphore *)l, 1);
+    pawl_semaphore_acquire((pawl_semaphore *)l, 1);
 }
 
 static inline bool semaphore_trylock(void *l, lock_ctx *c)
 {
     (void)c;
-    return pawl_semaphore_trytake_plus((pawl_semaphore *)l, 1);
+    return pawl_semaphore_try_acquire((pawl_semaphore *)l, 1);
 }
 
 static inline void semaphore_unlock(void *l, lock_ctx *c)

@@ -54,31 +54,35 @@
                                                                                                              \
     typedef pawl_##inner_lock##_ctx pawl_##name##_ctx;                                                       \
                                                                                                              \
-    static inline void pawl_##name##_lock(pawl_##name *l, pawl_##name##_ctx *c)                              \
+    static inline void pawl_##name##_acquire(pawl_##name *l, pawl_##name##_ctx *c)                           \
     {                                                                                                        \
-        pawl_semaphore_take_plus(&l->door, (B));                                                             \
-        pawl_##inner_lock##_lock(&l->inner, c);                                                              \
+        pawl_semaphore_acquire(&l->door, (B));                                                               \
+        pawl_##inner_lock##_acquire(&l->inner, c);                                                           \
     }                                                                                                        \
                                                                                                              \
-    static inline void pawl_##name##_unlock(pawl_##name *l, pawl_##name##_ctx *c)                            \
+    static inline void pawl_##name##_release(pawl_##name *l, pawl_##name##_ctx *c)                           \
     {                                                                                                        \
         pawl_capacitor_depart(&l->door, &l->departed, (B));                                                  \
-        pawl_##inner_lock##_unlock(&l->inner, c);                                                            \
-    }
+        pawl_##inner_lock##_release(&l->inner, c);                                                           \
+    }                                                                                                        \
+                                                                                                             \
+    PAWL_LOCK_AND_UNLOCK(name, pawl_##inner_lock##_how)
 
 /* The inner lock first: a ticket, once taken, can only be given back by whoever owns the inner lock. Not for inner
  * locks of which unlock may wait: it may have to be unlocked again. */
 #define PAWL_CAPACITOR_TRYLOCK(name, inner_lock, B)                                                          \
     PAWL_ASSERT_SAME_PLATOON(name, B)                                                                        \
-    static inline bool pawl_##name##_trylock(pawl_##name *l, pawl_##name##_ctx *c)                           \
+    static inline bool pawl_##name##_try_acquire(pawl_##name *l, pawl_##name##_ctx *c)                       \
     {                                                                                                        \
-        if (!pawl_##inner_lock##_trylock(&l->inner, c))                                                      \
+        if (!pawl_##inner_lock##_try_acquire(&l->inner, c))                                                  \
             return false;                                                                                    \
-        if (pawl_semaphore_trytake_plus(&l->door, (B)))                                                      \
+        if (pawl_semaphore_try_acquire(&l->door, (B)))                                                       \
             return true;                                                                                     \
-        pawl_##inner_lock##_unlock(&l->inner, c);                                                            \
+        pawl_##inner_lock##_release(&l->inner, c);                                                           \
         return false;                                                                                        \
-    }
+    }                                                                                                        \
+                                                                                                             \
+    PAWL_TRYLOCK(name)
 
 /* A platoon at once. Nobody else posts before the owner has released the inner lock. */
 static inline void pawl_capacitor_admit(pawl_semaphore *door, uint32_t platoon)

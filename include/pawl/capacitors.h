@@ -34,25 +34,27 @@ PAWL_CAPACITOR_TRYLOCK(capacitor_reciprocating, reciprocating, PAWL_PLATOON)
 typedef pawl_capacitor_tts pawl_capacitor_plain;
 typedef pawl_no_ctx pawl_capacitor_plain_ctx;
 
-static inline void pawl_capacitor_plain_lock(pawl_capacitor_plain *l, pawl_capacitor_plain_ctx *c)
+static inline void pawl_capacitor_plain_acquire(pawl_capacitor_plain *l, pawl_capacitor_plain_ctx *c)
 {
     uint64_t mine = atomic_fetch_add_explicit(&l->door.ticket, 1, memory_order_relaxed) - PAWL_PLATOON;
     pawl_wait_until_past(&l->door.grant, mine); /* P: orders the platoons */
-    pawl_tts_lock(&l->inner, c);
+    pawl_tts_acquire(&l->inner, c);
 }
 
-static inline bool pawl_capacitor_plain_trylock(pawl_capacitor_plain *l, pawl_capacitor_plain_ctx *c)
+static inline bool pawl_capacitor_plain_try_acquire(pawl_capacitor_plain *l, pawl_capacitor_plain_ctx *c)
 {
-    return pawl_capacitor_tts_trylock(l, c);
+    return pawl_capacitor_tts_try_acquire(l, c);
 }
 
-static inline void pawl_capacitor_plain_unlock(pawl_capacitor_plain *l, pawl_capacitor_plain_ctx *c)
+static inline void pawl_capacitor_plain_release(pawl_capacitor_plain *l, pawl_capacitor_plain_ctx *c)
 {
     uint64_t grant = atomic_load_explicit(&l->door.grant, memory_order_relaxed);
     if (PAWL_UNLIKELY(++l->departed == (uint16_t)(grant + PAWL_PLATOON)))
         pawl_post(&l->door.grant, grant + PAWL_PLATOON); /* P */
-    pawl_tts_unlock(&l->inner, c);
+    pawl_tts_release(&l->inner, c);
 }
+
+PAWL_LOCK_FUNCTIONS(capacitor_plain, PAWL_HOW_OBLIVIOUS)
 
 /* `capacitor_fractional`: all but one arrival in PAWL_FRACTION go straight to the inner lock. */
 
@@ -68,37 +70,39 @@ typedef struct pawl_skip_ctx {
 
 typedef pawl_skip_ctx pawl_capacitor_fractional_ctx;
 
-static inline void pawl_capacitor_fractional_lock(pawl_capacitor_fractional *l,
-                                                  pawl_capacitor_fractional_ctx *c)
+static inline void pawl_capacitor_fractional_acquire(pawl_capacitor_fractional *l,
+                                                     pawl_capacitor_fractional_ctx *c)
 {
     pawl_tts_ctx none;
     c->skipped = !pawl_one_in(PAWL_FRACTION);
     if (!c->skipped)
-        pawl_semaphore_take_plus(&l->door, PAWL_PLATOON);
-    pawl_tts_lock(&l->inner, &none);
+        pawl_semaphore_acquire(&l->door, PAWL_PLATOON);
+    pawl_tts_acquire(&l->inner, &none);
 }
 
-static inline bool pawl_capacitor_fractional_trylock(pawl_capacitor_fractional *l,
-                                                     pawl_capacitor_fractional_ctx *c)
+static inline bool pawl_capacitor_fractional_try_acquire(pawl_capacitor_fractional *l,
+                                                         pawl_capacitor_fractional_ctx *c)
 {
     pawl_tts_ctx none;
     c->skipped = true;
-    return pawl_tts_trylock(&l->inner, &none);
+    return pawl_tts_try_acquire(&l->inner, &none);
 }
 
-static inline void pawl_capacitor_skip_unlock(pawl_capacitor_tts *l, pawl_skip_ctx *c)
+static inline void pawl_capacitor_skip_release(pawl_capacitor_tts *l, pawl_skip_ctx *c)
 {
     pawl_tts_ctx none;
     if (!c->skipped)
         pawl_capacitor_depart(&l->door, &l->departed, PAWL_PLATOON);
-    pawl_tts_unlock(&l->inner, &none);
+    pawl_tts_release(&l->inner, &none);
 }
 
-static inline void pawl_capacitor_fractional_unlock(pawl_capacitor_fractional *l,
-                                                    pawl_capacitor_fractional_ctx *c)
+static inline void pawl_capacitor_fractional_release(pawl_capacitor_fractional *l,
+                                                     pawl_capacitor_fractional_ctx *c)
 {
-    pawl_capacitor_skip_unlock(l, c);
+    pawl_capacitor_skip_release(l, c);
 }
+
+PAWL_LOCK_FUNCTIONS(capacitor_fractional, PAWL_HOW_OBLIVIOUS)
 
 /* `capacitor_contended`: an arrival that finds the inner lock free, and nobody between door and exit, needs
  * no ticket. Whoever waits has one, so nobody is overtaken that way once its ticket can be seen; C11 puts no
@@ -107,34 +111,37 @@ static inline void pawl_capacitor_fractional_unlock(pawl_capacitor_fractional *l
 typedef pawl_capacitor_tts pawl_capacitor_contended;
 typedef pawl_skip_ctx pawl_capacitor_contended_ctx;
 
-static inline bool pawl_capacitor_contended_trylock(pawl_capacitor_contended *l,
-                                                    pawl_capacitor_contended_ctx *c)
+static inline bool pawl_capacitor_contended_try_acquire(pawl_capacitor_contended *l,
+                                                        pawl_capacitor_contended_ctx *c)
 {
     pawl_tts_ctx none;
-    if (!pawl_tts_trylock(&l->inner, &none))
+    if (!pawl_tts_try_acquire(&l->inner, &none))
         return false;
     c->skipped = true;
     if (PAWL_LIKELY((uint16_t)atomic_load_explicit(&l->door.ticket, memory_order_relaxed) == l->departed))
         return true;
-    pawl_tts_unlock(&l->inner, &none);
+    pawl_tts_release(&l->inner, &none);
     return false;
 }
 
-static inline void pawl_capacitor_contended_lock(pawl_capacitor_contended *l, pawl_capacitor_contended_ctx *c)
+static inline void pawl_capacitor_contended_acquire(pawl_capacitor_contended *l,
+                                                    pawl_capacitor_contended_ctx *c)
 {
-    if (PAWL_LIKELY(pawl_capacitor_contended_trylock(l, c)))
+    if (PAWL_LIKELY(pawl_capacitor_contended_try_acquire(l, c)))
         return;
     pawl_tts_ctx none;
     c->skipped = false;
-    pawl_semaphore_take_plus(&l->door, PAWL_PLATOON);
-    pawl_tts_lock(&l->inner, &none);
+    pawl_semaphore_acquire(&l->door, PAWL_PLATOON);
+    pawl_tts_acquire(&l->inner, &none);
 }
 
-static inline void pawl_capacitor_contended_unlock(pawl_capacitor_contended *l,
-                                                   pawl_capacitor_contended_ctx *c)
+static inline void pawl_capacitor_contended_release(pawl_capacitor_contended *l,
+                                                    pawl_capacitor_contended_ctx *c)
 {
-    pawl_capacitor_skip_unlock(l, c);
+    pawl_capacitor_skip_release(l, c);
 }
+
+PAWL_LOCK_FUNCTIONS(capacitor_contended, PAWL_HOW_OBLIVIOUS)
 
 /* `capacitor_multilane`: one row of tickets, but those that wait watch the door of their lane. Whoever
  * admits a platoon opens every lane as far, so the platoons stay FIFO. */
@@ -153,17 +160,18 @@ typedef struct pawl_capacitor_multilane {
 
 typedef pawl_no_ctx pawl_capacitor_multilane_ctx;
 
-static inline void pawl_capacitor_multilane_lock(pawl_capacitor_multilane *l, pawl_capacitor_multilane_ctx *c)
+static inline void pawl_capacitor_multilane_acquire(pawl_capacitor_multilane *l,
+                                                    pawl_capacitor_multilane_ctx *c)
 {
     uint64_t mine = atomic_fetch_add_explicit(&l->ticket, 1, memory_order_relaxed);
     pawl_wait_until_past(&l->lane[mine % PAWL_LANES].grant, mine - PAWL_PLATOON); /* P: orders the platoons */
-    pawl_tts_lock(&l->inner, c);
+    pawl_tts_acquire(&l->inner, c);
 }
 
-static inline bool pawl_capacitor_multilane_trylock(pawl_capacitor_multilane *l,
-                                                    pawl_capacitor_multilane_ctx *c)
+static inline bool pawl_capacitor_multilane_try_acquire(pawl_capacitor_multilane *l,
+                                                        pawl_capacitor_multilane_ctx *c)
 {
-    if (!pawl_tts_trylock(&l->inner, c))
+    if (!pawl_tts_try_acquire(&l->inner, c))
         return false;
     /* The owner of the inner lock is the only one to write a `grant`. */
     uint64_t limit = atomic_load_explicit(&l->lane[0].grant, memory_order_relaxed) + PAWL_PLATOON;
@@ -172,16 +180,18 @@ static inline bool pawl_capacitor_multilane_trylock(pawl_capacitor_multilane *l,
         if (atomic_compare_exchange_weak_explicit(&l->ticket, &mine, mine + 1, memory_order_relaxed,
                                                   memory_order_relaxed))
             return true;
-    pawl_tts_unlock(&l->inner, c);
+    pawl_tts_release(&l->inner, c);
     return false;
 }
 
-static inline void pawl_capacitor_multilane_unlock(pawl_capacitor_multilane *l,
-                                                   pawl_capacitor_multilane_ctx *c)
+static inline void pawl_capacitor_multilane_release(pawl_capacitor_multilane *l,
+                                                    pawl_capacitor_multilane_ctx *c)
 {
     uint64_t limit = atomic_load_explicit(&l->lane[0].grant, memory_order_relaxed) + PAWL_PLATOON;
     if (PAWL_UNLIKELY(++l->departed == limit))
         for (int i = 0; i < PAWL_LANES; i++)
             pawl_post(&l->lane[i].grant, limit); /* P */
-    pawl_tts_unlock(&l->inner, c);
+    pawl_tts_release(&l->inner, c);
 }
+
+PAWL_LOCK_FUNCTIONS(capacitor_multilane, PAWL_HOW_OBLIVIOUS)

@@ -9,7 +9,7 @@
  * Sharing     by threads of one process
  * Differs     a lock gets its first node from its first owner, so that all-zero is unlocked. The node stays
  *             with the lock: pawl_clh_destroy() takes it back, a lock abandoned without it keeps 128 bytes.
- *             pawl_clh_unlock_idle() leaves none in a lock that nobody waits for.
+ *             pawl_clh_release_idle() leaves none in a lock that nobody waits for.
  *             It has a trylock, for which `tail` says not only which node it means but also which use of it:
  *             a node circulates, and one that was seen free may be back and held
  *
@@ -44,7 +44,7 @@ static inline pawl_node *pawl_clh_node(uint64_t tail)
     return (pawl_node *)(tail & PAWL_CLH_ADDRESS);
 }
 
-static inline void pawl_clh_lock(pawl_clh *l, pawl_clh_ctx *c)
+static inline void pawl_clh_acquire(pawl_clh *l, pawl_clh_ctx *c)
 {
     (void)c;
     pawl_node *mine = pawl_node_get();
@@ -60,7 +60,7 @@ static inline void pawl_clh_lock(pawl_clh *l, pawl_clh_ctx *c)
     l->owner = mine;
 }
 
-static inline bool pawl_clh_trylock(pawl_clh *l, pawl_clh_ctx *c)
+static inline bool pawl_clh_try_acquire(pawl_clh *l, pawl_clh_ctx *c)
 {
     (void)c;
     uint64_t before = atomic_load_explicit(&l->tail, memory_order_acquire); /* B */
@@ -82,26 +82,29 @@ static inline bool pawl_clh_trylock(pawl_clh *l, pawl_clh_ctx *c)
     return true;
 }
 
-static inline void pawl_clh_unlock(pawl_clh *l, pawl_clh_ctx *c)
+static inline void pawl_clh_release(pawl_clh *l, pawl_clh_ctx *c)
 {
     (void)c;
     pawl_post(&l->owner->wait, 0); /* A: publishes the critical section */
 }
 
 /* Or so, at the price of an atomic: a lock that nobody waits for is as if it had never been used. */
-static inline void pawl_clh_unlock_idle(pawl_clh *l, pawl_clh_ctx *c)
+static inline void pawl_clh_release_idle(pawl_clh *l, pawl_clh_ctx *c)
 {
     pawl_node *mine = l->owner;
     uint64_t name = pawl_address(mine) | (uint64_t)mine->uses << 48;
     if (PAWL_LIKELY(pawl_cas_release(&l->tail, name, 0))) /* B: publishes the critical section */
         pawl_node_put(mine);
     else
-        pawl_clh_unlock(l, c);
+        pawl_clh_release(l, c);
 }
 
+PAWL_LOCK_FUNCTIONS(clh, PAWL_HOW_OBLIVIOUS)
+
 /* For a lock that is unlocked and that nobody will use again. */
-static inline void pawl_clh_destroy(pawl_clh *l)
+PAWL_HOOK void pawl_clh_destroy(pawl_clh *l)
 {
+    pawl_hook_destroyed(l, "pawl_clh", pawl_clh_how);
     uint64_t last = atomic_exchange_explicit(&l->tail, 0, memory_order_relaxed);
     if (last != 0)
         pawl_node_put(pawl_clh_node(last));

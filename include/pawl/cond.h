@@ -38,82 +38,162 @@ typedef struct pawl_cond {
 extern "C" {
 #endif
 
+/* The other halves of the functions below, for other languages, too. */
+void pawl_cond_wait_call(pawl_cond *c, pawl_mutex *m);
+int pawl_cond_clockwait_call(pawl_cond *c, pawl_mutex *m, int clock, const struct timespec *deadline);
+int pawl_cond_enter_call(pawl_cond *c, pawl_sleeper *w, int clock, const struct timespec *deadline);
+int pawl_cond_sleep_call(pawl_cond *c, pawl_sleeper *w, int clock, const struct timespec *deadline);
+void pawl_cond_leave_call(pawl_sleeper *w);
 void pawl_cond_signal_waiters(pawl_cond *c, bool all);
-
-/* Timed waits return 0 if they were signalled, ETIMEDOUT if not until the deadline, or EINVAL at once if the
- * clock is not CLOCK_MONOTONIC or CLOCK_REALTIME, or the deadline is no time. */
-void pawl_cond_wait(pawl_cond *c, pawl_mutex *m);
-int pawl_cond_clockwait(pawl_cond *c, pawl_mutex *m, int clock, const struct timespec *deadline);
-
-void pawl_cond_wait_fair(pawl_cond *c, pawl_fairmutex *m);
-int pawl_cond_clockwait_fair(pawl_cond *c, pawl_fairmutex *m, int clock, const struct timespec *deadline);
-
-/* For any lock: `unlock(l, ctx)` and `lock(l, ctx)` are called in between, with the context of the lock that
- * is held. */
-typedef void pawl_cond_call(void *lock, void *ctx);
-void pawl_cond_wait_any(pawl_cond *c, pawl_cond_call *lock, pawl_cond_call *unlock, void *l, void *ctx);
-int pawl_cond_clockwait_any(pawl_cond *c, pawl_cond_call *lock, pawl_cond_call *unlock, void *l, void *ctx,
-                            int clock, const struct timespec *deadline);
-
-/* A wait in its parts: enter, unlock, sleep, lock, leave. A null deadline is none. Enter fails with EINVAL.
- */
-int pawl_cond_enter(pawl_cond *c, pawl_sleeper *w, int clock, const struct timespec *deadline);
-int pawl_cond_sleep(pawl_cond *c, pawl_sleeper *w, int clock, const struct timespec *deadline);
-void pawl_cond_leave(pawl_sleeper *w);
 
 #ifdef __cplusplus
 }
 #endif
 
+/* ---- with a pawl_mutex
+ *
+ * The library unlocks and locks. The hooks tell that the mutex is released before, and taken after: nothing of the
+ * program happens in between. */
+
+PAWL_HOOK void pawl_hook_waiting(pawl_mutex *m)
+{
+    unsigned how = PAWL_HOW_OF(m->held);
+    pawl_hook_unlocking(m, "pawl_mutex", how);
+    pawl_hook_unlocked(m);
+    pawl_hook_locking(m, "pawl_mutex", how & ~(unsigned)PAWL_HOW_HELD);
+}
+
+/* What a signal ends happens after it, so that a waiter may destroy the condition variable. */
+PAWL_HOOK void pawl_hook_waited(pawl_cond *c, pawl_mutex *m)
+{
+    (void)c;
+    pawl_hook_locked(m, "pawl_mutex", PAWL_HOW_OBLIVIOUS);
+    PAWL_TSAN(__tsan_acquire(c));
+}
+
+PAWL_HOOK void pawl_cond_wait(pawl_cond *c, pawl_mutex *m)
+{
+    pawl_hook_waiting(m);
+    pawl_cond_wait_call(c, m);
+    pawl_hook_waited(c, m);
+}
+
+/* 0 if it was signalled, ETIMEDOUT if not until the deadline, or EINVAL at once if the clock is not CLOCK_MONOTONIC or
+ * CLOCK_REALTIME, or the deadline is no time. */
+PAWL_HOOK int pawl_cond_clockwait(pawl_cond *c, pawl_mutex *m, int clock, const struct timespec *deadline)
+{
+    pawl_hook_waiting(m);
+    int result = pawl_cond_clockwait_call(c, m, clock, deadline);
+    pawl_hook_waited(c, m);
+    return result;
+}
+
 /* The same with CLOCK_REALTIME, as pthread_cond_timedwait() has it. */
-static inline int pawl_cond_timedwait(pawl_cond *c, pawl_mutex *m, const struct timespec *deadline)
+PAWL_HOOK int pawl_cond_timedwait(pawl_cond *c, pawl_mutex *m, const struct timespec *deadline)
 {
     return pawl_cond_clockwait(c, m, 0, deadline);
 }
 
-/* Wakes the thread that has waited longest, if any. A waiter was counted before it let go of the lock under
- * which the caller changed what it waits for, so it is seen here. G: if there is none, this comes after whatever
- * the last one did, which is all that its end by a timeout leaves to be ordered before a destruction. */
-static inline void pawl_cond_signal(pawl_cond *c)
+/* ---- with any lock
+ *
+ * A wait in its parts: enter, unlock, sleep, lock, leave. A null deadline is none. Enter fails with EINVAL. */
+
+PAWL_HOOK int pawl_cond_enter(pawl_cond *c, pawl_sleeper *w, int clock, const struct timespec *deadline)
 {
-    if (atomic_load_explicit(&c->waiters, memory_order_acquire) != 0) /* G */
-        pawl_cond_signal_waiters(c, false);
+    pawl_hook_quiet();
+    int result = pawl_cond_enter_call(c, w, clock, deadline);
+    pawl_hook_loud();
+    return result;
 }
 
-/* Ends the wait of all threads that wait now. */
-static inline void pawl_cond_broadcast(pawl_cond *c)
+PAWL_HOOK int pawl_cond_sleep(pawl_cond *c, pawl_sleeper *w, int clock, const struct timespec *deadline)
 {
-    if (atomic_load_explicit(&c->waiters, memory_order_acquire) != 0) /* G */
-        pawl_cond_signal_waiters(c, true);
+    pawl_hook_quiet();
+    int result = pawl_cond_sleep_call(c, w, clock, deadline);
+    pawl_hook_loud();
+    pawl_hook_received(c);
+    return result;
 }
 
-#ifdef PAWL_WATCHED
-#include "watch_cond.h"
-#define pawl_cond_wait           pawl_cond_watched_wait
-#define pawl_cond_clockwait      pawl_cond_watched_clockwait
-#define pawl_cond_timedwait      pawl_cond_watched_timedwait
-#define pawl_cond_wait_fair      pawl_cond_watched_wait_fair
-#define pawl_cond_clockwait_fair pawl_cond_watched_clockwait_fair
-#define pawl_cond_wait_any       pawl_cond_watched_wait_any
-#define pawl_cond_clockwait_any  pawl_cond_watched_clockwait_any
-#define pawl_cond_enter          pawl_cond_watched_enter
-#define pawl_cond_sleep          pawl_cond_watched_sleep
-#define pawl_cond_leave          pawl_cond_watched_leave
-#define pawl_cond_signal         pawl_cond_watched_signal
-#define pawl_cond_broadcast      pawl_cond_watched_broadcast
-#endif
+PAWL_HOOK void pawl_cond_leave(pawl_sleeper *w)
+{
+    pawl_hook_quiet();
+    pawl_cond_leave_call(w);
+    PAWL_TELL(pawl_debug_clean(w, sizeof *w));
+    pawl_hook_loud();
+}
 
-#define PAWL_COND_CLOCKWAIT(cond, name, lock, ctx, clock, deadline)                                          \
+/* `unlock` and `lock` are expressions. */
+#define PAWL_COND_PARTS(cond, unlock, lock, clock, deadline)                                                 \
     __extension__({                                                                                          \
         pawl_sleeper pawl_w_;                                                                                \
         int pawl_r_ = pawl_cond_enter(cond, &pawl_w_, clock, deadline);                                      \
         if (pawl_r_ == 0) {                                                                                  \
-            pawl_##name##_unlock(lock, ctx);                                                                 \
+            unlock;                                                                                          \
             pawl_r_ = pawl_cond_sleep(cond, &pawl_w_, clock, deadline);                                      \
-            pawl_##name##_lock(lock, ctx);                                                                   \
+            lock;                                                                                            \
             pawl_cond_leave(&pawl_w_);                                                                       \
         }                                                                                                    \
         pawl_r_;                                                                                             \
     })
 
+#define PAWL_COND_CLOCKWAIT(cond, name, lock, ctx, clock, deadline)                                          \
+    PAWL_COND_PARTS(cond, pawl_##name##_unlock(lock, ctx), pawl_##name##_lock(lock, ctx), clock, deadline)
+
 #define PAWL_COND_WAIT(cond, name, lock, ctx) ((void)PAWL_COND_CLOCKWAIT(cond, name, lock, ctx, 0, NULL))
+
+PAWL_HOOK int pawl_cond_clockwait_fair(pawl_cond *c, pawl_fairmutex *m, int clock,
+                                       const struct timespec *deadline)
+{
+    return PAWL_COND_PARTS(c, pawl_fairmutex_unlock(m), pawl_fairmutex_lock(m), clock, deadline);
+}
+
+PAWL_HOOK void pawl_cond_wait_fair(pawl_cond *c, pawl_fairmutex *m)
+{
+    pawl_cond_clockwait_fair(c, m, 0, NULL);
+}
+
+/* `unlock(l, ctx)` and `lock(l, ctx)` are called in between, with the context of the lock that is held. */
+typedef void pawl_cond_call(void *lock, void *ctx);
+
+PAWL_HOOK int pawl_cond_clockwait_any(pawl_cond *c, pawl_cond_call *lock, pawl_cond_call *unlock, void *l,
+                                      void *ctx, int clock, const struct timespec *deadline)
+{
+    return PAWL_COND_PARTS(c, unlock(l, ctx), lock(l, ctx), clock, deadline);
+}
+
+PAWL_HOOK void pawl_cond_wait_any(pawl_cond *c, pawl_cond_call *lock, pawl_cond_call *unlock, void *l,
+                                  void *ctx)
+{
+    pawl_cond_clockwait_any(c, lock, unlock, l, ctx, 0, NULL);
+}
+
+/* ---- signals
+ *
+ * A waiter was counted before it let go of the lock under which the caller changed what it waits for, so it is seen
+ * here. G: if there is none, this comes after whatever the last one did, which is all that its end by a timeout leaves
+ * to be ordered before a destruction. */
+
+static inline void pawl_cond_wake(pawl_cond *c, bool all)
+{
+    if (atomic_load_explicit(&c->waiters, memory_order_acquire) != 0) /* G */
+        pawl_cond_signal_waiters(c, all);
+}
+
+/* Wakes the thread that has waited longest, if any. */
+PAWL_HOOK void pawl_cond_signal(pawl_cond *c)
+{
+    pawl_hook_sending(c);
+    pawl_hook_quiet();
+    pawl_cond_wake(c, false);
+    pawl_hook_loud();
+}
+
+/* Ends the wait of all threads that wait now. */
+PAWL_HOOK void pawl_cond_broadcast(pawl_cond *c)
+{
+    pawl_hook_sending(c);
+    pawl_hook_quiet();
+    pawl_cond_wake(c, true);
+    pawl_hook_loud();
+}

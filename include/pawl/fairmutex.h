@@ -23,10 +23,7 @@
  */
 #pragma once
 
-#include "detail/atomic.h"
-#include "watch.h"
-
-#include <time.h>
+#include "detail/functions.h"
 
 typedef struct pawl_fairmutex {
     pawl_word word;
@@ -49,50 +46,21 @@ void pawl_fairmutex_unlock_contended(pawl_fairmutex *m);
 }
 #endif
 
-static inline bool pawl_fairmutex_trylock(pawl_fairmutex *m)
+static inline bool pawl_fairmutex_try_acquire(pawl_fairmutex *m)
 {
     return pawl_cas_acquire(&m->word, 0, 1); /* A: sees all the last owner wrote */
 }
 
-static inline void pawl_fairmutex_lock(pawl_fairmutex *m)
+static inline void pawl_fairmutex_acquire(pawl_fairmutex *m)
 {
-    if (PAWL_UNLIKELY(!pawl_fairmutex_trylock(m)))
+    if (PAWL_UNLIKELY(!pawl_fairmutex_try_acquire(m)))
         pawl_fairmutex_lock_until(m, 0, NULL);
 }
 
-/* 0, or ETIMEDOUT at that time of that clock (CLOCK_MONOTONIC or CLOCK_REALTIME), or EINVAL if it is none. */
-static inline int pawl_fairmutex_clocklock(pawl_fairmutex *m, int clock, const struct timespec *deadline)
-{
-    return PAWL_LIKELY(pawl_fairmutex_trylock(m)) ? 0 : pawl_fairmutex_lock_until(m, clock, deadline);
-}
-
-/* The same with CLOCK_REALTIME. */
-static inline int pawl_fairmutex_timedlock(pawl_fairmutex *m, const struct timespec *deadline)
-{
-    return pawl_fairmutex_clocklock(m, 0, deadline);
-}
-
-static inline void pawl_fairmutex_unlock(pawl_fairmutex *m)
+static inline void pawl_fairmutex_release(pawl_fairmutex *m)
 {
     if (PAWL_UNLIKELY(!pawl_cas_release(&m->word, 1, 0))) /* A: publishes the critical section */
         pawl_fairmutex_unlock_contended(m);
 }
 
-/* It needs none. Where one is said to happen, debug mode reports a mutex that is held (docs/debugging.md). */
-static inline void pawl_fairmutex_destroy(pawl_fairmutex *m)
-{
-    PAWL_TELL(pawl_debug_quiet());
-    bool held = atomic_load_explicit(&m->word, memory_order_relaxed) != 0;
-    PAWL_TELL(pawl_debug_loud());
-    pawl_watch_destroyed(m, "pawl_fairmutex", PAWL_HOW_TELLS | (held ? PAWL_HOW_HELD : 0));
-}
-
-#ifdef PAWL_WATCHED
-#include "watch_mutex.h"
-PAWL_WATCH_MUTEX(fairmutex, word)
-#define pawl_fairmutex_lock      pawl_fairmutex_watched_lock
-#define pawl_fairmutex_trylock   pawl_fairmutex_watched_trylock
-#define pawl_fairmutex_clocklock pawl_fairmutex_watched_clocklock
-#define pawl_fairmutex_timedlock pawl_fairmutex_watched_timedlock
-#define pawl_fairmutex_unlock    pawl_fairmutex_watched_unlock
-#endif
+PAWL_MUTEX_FUNCTIONS(fairmutex, word)

@@ -55,7 +55,7 @@ PAWL_SLOW_PATH void pawl_hapax_wait(pawl_word *depart, pawl_word *notify, uint64
     pawl_wait_end(&me, notify);
 }
 
-static inline void pawl_hapax_lock(pawl_hapax *l, pawl_hapax_ctx *c)
+static inline void pawl_hapax_acquire(pawl_hapax *l, pawl_hapax_ctx *c)
 {
     uint64_t mine = c->hapax = pawl_hapax_next();
     /* Relaxed: hapaxes never recur, so an old `depart` cannot be taken for the predecessor's. */
@@ -65,7 +65,7 @@ static inline void pawl_hapax_lock(pawl_hapax *l, pawl_hapax_ctx *c)
     pawl_hapax_wait(&l->depart, &pawl_slot_of(l, pred)->notify, pred);
 }
 
-static inline bool pawl_hapax_trylock(pawl_hapax *l, pawl_hapax_ctx *c)
+static inline bool pawl_hapax_try_acquire(pawl_hapax *l, pawl_hapax_ctx *c)
 {
     uint64_t last = atomic_load_explicit(&l->arrive, memory_order_relaxed);
     if (atomic_load_explicit(&l->depart, memory_order_acquire) != last) /* A */
@@ -74,10 +74,12 @@ static inline bool pawl_hapax_trylock(pawl_hapax *l, pawl_hapax_ctx *c)
     return pawl_cas_relaxed(&l->arrive, last, c->hapax);
 }
 
-static inline void pawl_hapax_unlock(pawl_hapax *l, pawl_hapax_ctx *c)
+static inline void pawl_hapax_release(pawl_hapax *l, pawl_hapax_ctx *c)
 {
     uint64_t mine = c->hapax;
     pawl_slot *slot = pawl_slot_of(l, mine);
     pawl_post(&l->depart, mine);    /* A: publishes the critical section */
     pawl_post(&slot->notify, mine); /* A, B: after `depart`, or a waiter could check `depart` too early */
 }
+
+PAWL_LOCK_FUNCTIONS(hapax, PAWL_HOW_OBLIVIOUS)

@@ -56,7 +56,7 @@ PAWL_SLOW_PATH void pawl_hapax_vw_wait(pawl_hapax_vw *l, uint64_t pred)
     pawl_wait_while_eq(visible, pred); /* C: any change is the hand-over, as no hapax recurs */
 }
 
-static inline void pawl_hapax_vw_lock(pawl_hapax_vw *l, pawl_hapax_vw_ctx *c)
+static inline void pawl_hapax_vw_acquire(pawl_hapax_vw *l, pawl_hapax_vw_ctx *c)
 {
     uint64_t mine = c->hapax = pawl_hapax_next();
     uint64_t pred = atomic_exchange_explicit(&l->arrive, mine, memory_order_relaxed);
@@ -65,7 +65,7 @@ static inline void pawl_hapax_vw_lock(pawl_hapax_vw *l, pawl_hapax_vw_ctx *c)
         pawl_hapax_vw_wait(l, pred);
 }
 
-static inline bool pawl_hapax_vw_trylock(pawl_hapax_vw *l, pawl_hapax_vw_ctx *c)
+static inline bool pawl_hapax_vw_try_acquire(pawl_hapax_vw *l, pawl_hapax_vw_ctx *c)
 {
     uint64_t last = atomic_load_explicit(&l->arrive, memory_order_relaxed);
     if (atomic_load_explicit(&l->depart, memory_order_acquire) != last) /* A */
@@ -92,7 +92,7 @@ static inline bool pawl_hapax_depart(pawl_word *depart, pawl_word *visible, uint
     return pawl_post_cas(visible, mine, 0); /* C; fails if the waiter saw `depart` and withdrew */
 }
 
-static inline void pawl_hapax_vw_unlock(pawl_hapax_vw *l, pawl_hapax_vw_ctx *c)
+static inline void pawl_hapax_vw_release(pawl_hapax_vw *l, pawl_hapax_vw_ctx *c)
 {
     uint64_t mine = c->hapax;
     pawl_word *visible = &pawl_slot_of(l, mine)->visible;
@@ -100,3 +100,5 @@ static inline void pawl_hapax_vw_unlock(pawl_hapax_vw *l, pawl_hapax_vw_ctx *c)
         return;
     pawl_hapax_depart(&l->depart, visible, mine);
 }
+
+PAWL_LOCK_FUNCTIONS(hapax_vw, PAWL_HOW_OBLIVIOUS)

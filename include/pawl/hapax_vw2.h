@@ -50,7 +50,7 @@ PAWL_SLOW_PATH bool pawl_hapax_wait_visible(pawl_word *depart, pawl_word *visibl
                                                     memory_order_acquire);
 }
 
-static inline void pawl_hapax_vw2_lock(pawl_hapax_vw2 *l, pawl_hapax_vw2_ctx *c)
+static inline void pawl_hapax_vw2_acquire(pawl_hapax_vw2 *l, pawl_hapax_vw2_ctx *c)
 {
     uint64_t mine = c->hapax = pawl_hapax_next();
     uint64_t pred = atomic_exchange_explicit(&l->arrive, mine, memory_order_relaxed);
@@ -62,7 +62,7 @@ static inline void pawl_hapax_vw2_lock(pawl_hapax_vw2 *l, pawl_hapax_vw2_ctx *c)
         pawl_hapax_wait(&l->depart, &slot->notify, pred); /* A, B: see hapax.h */
 }
 
-static inline bool pawl_hapax_vw2_trylock(pawl_hapax_vw2 *l, pawl_hapax_vw2_ctx *c)
+static inline bool pawl_hapax_vw2_try_acquire(pawl_hapax_vw2 *l, pawl_hapax_vw2_ctx *c)
 {
     uint64_t last = atomic_load_explicit(&l->arrive, memory_order_relaxed);
     if (atomic_load_explicit(&l->depart, memory_order_acquire) != last) /* A */
@@ -72,7 +72,7 @@ static inline bool pawl_hapax_vw2_trylock(pawl_hapax_vw2 *l, pawl_hapax_vw2_ctx 
     return pawl_cas_relaxed(&l->arrive, last, c->hapax);
 }
 
-static inline void pawl_hapax_vw2_unlock(pawl_hapax_vw2 *l, pawl_hapax_vw2_ctx *c)
+static inline void pawl_hapax_vw2_release(pawl_hapax_vw2 *l, pawl_hapax_vw2_ctx *c)
 {
     uint64_t mine = c->hapax;
     pawl_slot *slot = pawl_slot_of(l, mine);
@@ -82,3 +82,5 @@ static inline void pawl_hapax_vw2_unlock(pawl_hapax_vw2 *l, pawl_hapax_vw2_ctx *
     if (!pawl_hapax_hand_over(&slot->visible, mine, false))
         pawl_post(&slot->notify, mine); /* A, B: for a waiter that is, or will become, invisible */
 }
+
+PAWL_LOCK_FUNCTIONS(hapax_vw2, PAWL_HOW_OBLIVIOUS)

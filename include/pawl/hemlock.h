@@ -28,7 +28,7 @@ typedef struct pawl_hemlock {
 
 typedef pawl_no_ctx pawl_hemlock_ctx;
 
-static inline void pawl_hemlock_lock(pawl_hemlock *l, pawl_hemlock_ctx *c)
+static inline void pawl_hemlock_acquire(pawl_hemlock *l, pawl_hemlock_ctx *c)
 {
     (void)c;
     pawl_word *mine = &pawl_self.hemlock.grant;
@@ -39,13 +39,13 @@ static inline void pawl_hemlock_lock(pawl_hemlock *l, pawl_hemlock_ctx *c)
         pawl_wait_cas((pawl_word *)before, pawl_address(l), 0); /* B: sees all the last owner wrote; C */
 }
 
-static inline bool pawl_hemlock_trylock(pawl_hemlock *l, pawl_hemlock_ctx *c)
+static inline bool pawl_hemlock_try_acquire(pawl_hemlock *l, pawl_hemlock_ctx *c)
 {
     (void)c;
     return pawl_cas_acq_rel(&l->tail, 0, pawl_address(&pawl_self.hemlock.grant)); /* A, D */
 }
 
-static inline void pawl_hemlock_unlock(pawl_hemlock *l, pawl_hemlock_ctx *c)
+static inline void pawl_hemlock_release(pawl_hemlock *l, pawl_hemlock_ctx *c)
 {
     (void)c;
     pawl_word *mine = &pawl_self.hemlock.grant;
@@ -54,3 +54,5 @@ static inline void pawl_hemlock_unlock(pawl_hemlock *l, pawl_hemlock_ctx *c)
     pawl_post(mine, pawl_address(l)); /* B: publishes the critical section */
     pawl_wait_rmw_until_eq(mine, 0);  /* C: the successor is done with our mailbox */
 }
+
+PAWL_LOCK_FUNCTIONS(hemlock, PAWL_HOW_OWNER)

@@ -37,7 +37,7 @@ static inline uint64_t pawl_chain_push(pawl_word *chain, pawl_element *first, pa
     return head;
 }
 
-static inline void pawl_hemlock_chain_lock(pawl_hemlock_chain *l, pawl_hemlock_chain_ctx *c)
+static inline void pawl_hemlock_chain_acquire(pawl_hemlock_chain *l, pawl_hemlock_chain_ctx *c)
 {
     (void)c;
     pawl_word *mine = &pawl_self.hemlock.chain;
@@ -53,7 +53,7 @@ static inline void pawl_hemlock_chain_lock(pawl_hemlock_chain *l, pawl_hemlock_c
     pawl_wait_while_eq(&e->gate, 0); /* B: sees all the last owner wrote */
 }
 
-static inline bool pawl_hemlock_chain_trylock(pawl_hemlock_chain *l, pawl_hemlock_chain_ctx *c)
+static inline bool pawl_hemlock_chain_try_acquire(pawl_hemlock_chain *l, pawl_hemlock_chain_ctx *c)
 {
     (void)c;
     return pawl_cas_acq_rel(&l->tail, 0, pawl_address(&pawl_self.hemlock.chain)); /* A, D */
@@ -84,7 +84,7 @@ static inline pawl_element *pawl_chain_take(pawl_word *chain, uint64_t detached,
     return found;
 }
 
-static inline void pawl_hemlock_chain_unlock(pawl_hemlock_chain *l, pawl_hemlock_chain_ctx *c)
+static inline void pawl_hemlock_chain_release(pawl_hemlock_chain *l, pawl_hemlock_chain_ctx *c)
 {
     (void)c;
     pawl_word *mine = &pawl_self.hemlock.chain;
@@ -99,3 +99,5 @@ static inline void pawl_hemlock_chain_unlock(pawl_hemlock_chain *l, pawl_hemlock
     } while (successor == NULL);
     pawl_post(&successor->gate, 1); /* B: publishes the critical section */
 }
+
+PAWL_LOCK_FUNCTIONS(hemlock_chain, PAWL_HOW_OWNER)

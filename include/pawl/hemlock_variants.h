@@ -24,7 +24,7 @@
 typedef pawl_hemlock pawl_hemlock_naive;
 typedef pawl_no_ctx pawl_hemlock_naive_ctx;
 
-static inline void pawl_hemlock_naive_lock(pawl_hemlock_naive *l, pawl_hemlock_naive_ctx *c)
+static inline void pawl_hemlock_naive_acquire(pawl_hemlock_naive *l, pawl_hemlock_naive_ctx *c)
 {
     (void)c;
     pawl_word *mine = &pawl_self.hemlock.grant;
@@ -37,13 +37,13 @@ static inline void pawl_hemlock_naive_lock(pawl_hemlock_naive *l, pawl_hemlock_n
     pawl_post((pawl_word *)before, 0);                        /* C */
 }
 
-static inline bool pawl_hemlock_naive_trylock(pawl_hemlock_naive *l, pawl_hemlock_naive_ctx *c)
+static inline bool pawl_hemlock_naive_try_acquire(pawl_hemlock_naive *l, pawl_hemlock_naive_ctx *c)
 {
     (void)c;
     return pawl_cas_acq_rel(&l->tail, 0, pawl_address(&pawl_self.hemlock.grant)); /* A, D */
 }
 
-static inline void pawl_hemlock_naive_unlock(pawl_hemlock_naive *l, pawl_hemlock_naive_ctx *c)
+static inline void pawl_hemlock_naive_release(pawl_hemlock_naive *l, pawl_hemlock_naive_ctx *c)
 {
     (void)c;
     pawl_word *mine = &pawl_self.hemlock.grant;
@@ -53,12 +53,14 @@ static inline void pawl_hemlock_naive_unlock(pawl_hemlock_naive *l, pawl_hemlock
     pawl_wait_until_eq(mine, 0);      /* C */
 }
 
+PAWL_LOCK_FUNCTIONS(hemlock_naive, PAWL_HOW_OWNER)
+
 /* Listing 3, `hemlock_overlap`: unlock leaves at once, the mailbox may stay full. */
 
 typedef pawl_hemlock pawl_hemlock_overlap;
 typedef pawl_no_ctx pawl_hemlock_overlap_ctx;
 
-static inline void pawl_hemlock_overlap_lock(pawl_hemlock_overlap *l, pawl_hemlock_overlap_ctx *c)
+static inline void pawl_hemlock_overlap_acquire(pawl_hemlock_overlap *l, pawl_hemlock_overlap_ctx *c)
 {
     (void)c;
     pawl_word *mine = &pawl_self.hemlock.overlap;
@@ -75,7 +77,7 @@ static inline void pawl_hemlock_overlap_lock(pawl_hemlock_overlap *l, pawl_hemlo
     pawl_post((pawl_word *)before, 0);                        /* C */
 }
 
-static inline bool pawl_hemlock_overlap_trylock(pawl_hemlock_overlap *l, pawl_hemlock_overlap_ctx *c)
+static inline bool pawl_hemlock_overlap_try_acquire(pawl_hemlock_overlap *l, pawl_hemlock_overlap_ctx *c)
 {
     (void)c;
     pawl_word *mine = &pawl_self.hemlock.overlap;
@@ -84,7 +86,7 @@ static inline bool pawl_hemlock_overlap_trylock(pawl_hemlock_overlap *l, pawl_he
     return pawl_cas_acq_rel(&l->tail, 0, pawl_address(mine)); /* A, D */
 }
 
-static inline void pawl_hemlock_overlap_unlock(pawl_hemlock_overlap *l, pawl_hemlock_overlap_ctx *c)
+static inline void pawl_hemlock_overlap_release(pawl_hemlock_overlap *l, pawl_hemlock_overlap_ctx *c)
 {
     (void)c;
     pawl_word *mine = &pawl_self.hemlock.overlap;
@@ -96,12 +98,14 @@ static inline void pawl_hemlock_overlap_unlock(pawl_hemlock_overlap *l, pawl_hem
         pawl_wait_until_eq(mine, 0); /* C: nothing will do it when the thread ends */
 }
 
+PAWL_LOCK_FUNCTIONS(hemlock_overlap, PAWL_HOW_OWNER)
+
 /* Listing 4, `hemlock_ah`: hands over first, then asks whether anybody is there. */
 
 typedef pawl_hemlock pawl_hemlock_ah;
 typedef pawl_no_ctx pawl_hemlock_ah_ctx;
 
-static inline void pawl_hemlock_ah_lock(pawl_hemlock_ah *l, pawl_hemlock_ah_ctx *c)
+static inline void pawl_hemlock_ah_acquire(pawl_hemlock_ah *l, pawl_hemlock_ah_ctx *c)
 {
     (void)c;
     pawl_word *mine = &pawl_self.hemlock.grant;
@@ -111,12 +115,12 @@ static inline void pawl_hemlock_ah_lock(pawl_hemlock_ah *l, pawl_hemlock_ah_ctx 
         pawl_wait_cas((pawl_word *)before, pawl_address(l), 0); /* B: sees all the last owner wrote; C */
 }
 
-static inline bool pawl_hemlock_ah_trylock(pawl_hemlock_ah *l, pawl_hemlock_ah_ctx *c)
+static inline bool pawl_hemlock_ah_try_acquire(pawl_hemlock_ah *l, pawl_hemlock_ah_ctx *c)
 {
-    return pawl_hemlock_naive_trylock(l, c); /* A, D */
+    return pawl_hemlock_naive_try_acquire(l, c); /* A, D */
 }
 
-static inline void pawl_hemlock_ah_unlock(pawl_hemlock_ah *l, pawl_hemlock_ah_ctx *c)
+static inline void pawl_hemlock_ah_release(pawl_hemlock_ah *l, pawl_hemlock_ah_ctx *c)
 {
     (void)c;
     pawl_word *mine = &pawl_self.hemlock.grant;
@@ -128,13 +132,15 @@ static inline void pawl_hemlock_ah_unlock(pawl_hemlock_ah *l, pawl_hemlock_ah_ct
     pawl_wait_rmw_until_eq(mine, 0); /* C */
 }
 
+PAWL_LOCK_FUNCTIONS(hemlock_ah, PAWL_HOW_OWNER)
+
 /* Listing 5, `hemlock_oh1`: a successor announces itself in the mailbox, so that unlock need not look at
  * the lock. An announcement may be overwritten by the hand-over of another lock: it is only a hint. */
 
 typedef pawl_hemlock pawl_hemlock_oh1;
 typedef pawl_no_ctx pawl_hemlock_oh1_ctx;
 
-static inline void pawl_hemlock_oh1_lock(pawl_hemlock_oh1 *l, pawl_hemlock_oh1_ctx *c)
+static inline void pawl_hemlock_oh1_acquire(pawl_hemlock_oh1 *l, pawl_hemlock_oh1_ctx *c)
 {
     (void)c;
     pawl_word *mine = &pawl_self.hemlock.flagged;
@@ -145,13 +151,13 @@ static inline void pawl_hemlock_oh1_lock(pawl_hemlock_oh1 *l, pawl_hemlock_oh1_c
     pawl_wait_cas((pawl_word *)before, pawl_address(l), 0); /* B: sees all the last owner wrote; C */
 }
 
-static inline bool pawl_hemlock_oh1_trylock(pawl_hemlock_oh1 *l, pawl_hemlock_oh1_ctx *c)
+static inline bool pawl_hemlock_oh1_try_acquire(pawl_hemlock_oh1 *l, pawl_hemlock_oh1_ctx *c)
 {
     (void)c;
     return pawl_cas_acq_rel(&l->tail, 0, pawl_address(&pawl_self.hemlock.flagged)); /* A, D */
 }
 
-static inline void pawl_hemlock_oh1_unlock(pawl_hemlock_oh1 *l, pawl_hemlock_oh1_ctx *c)
+static inline void pawl_hemlock_oh1_release(pawl_hemlock_oh1 *l, pawl_hemlock_oh1_ctx *c)
 {
     (void)c;
     pawl_word *mine = &pawl_self.hemlock.flagged;
@@ -162,22 +168,24 @@ static inline void pawl_hemlock_oh1_unlock(pawl_hemlock_oh1 *l, pawl_hemlock_oh1
     pawl_wait_rmw_while_eq(mine, pawl_address(l)); /* C; another lock's announcement may follow at once */
 }
 
+PAWL_LOCK_FUNCTIONS(hemlock_oh1, PAWL_HOW_OWNER)
+
 /* Listing 6, `hemlock_oh2`: looks at the tail before it tries the CAS that contention makes futile. */
 
 typedef pawl_hemlock pawl_hemlock_oh2;
 typedef pawl_no_ctx pawl_hemlock_oh2_ctx;
 
-static inline void pawl_hemlock_oh2_lock(pawl_hemlock_oh2 *l, pawl_hemlock_oh2_ctx *c)
+static inline void pawl_hemlock_oh2_acquire(pawl_hemlock_oh2 *l, pawl_hemlock_oh2_ctx *c)
 {
-    pawl_hemlock_lock(l, c); /* A, B, C, D */
+    pawl_hemlock_acquire(l, c); /* A, B, C, D */
 }
 
-static inline bool pawl_hemlock_oh2_trylock(pawl_hemlock_oh2 *l, pawl_hemlock_oh2_ctx *c)
+static inline bool pawl_hemlock_oh2_try_acquire(pawl_hemlock_oh2 *l, pawl_hemlock_oh2_ctx *c)
 {
-    return pawl_hemlock_trylock(l, c); /* A, D */
+    return pawl_hemlock_try_acquire(l, c); /* A, D */
 }
 
-static inline void pawl_hemlock_oh2_unlock(pawl_hemlock_oh2 *l, pawl_hemlock_oh2_ctx *c)
+static inline void pawl_hemlock_oh2_release(pawl_hemlock_oh2 *l, pawl_hemlock_oh2_ctx *c)
 {
     (void)c;
     pawl_word *mine = &pawl_self.hemlock.grant;
@@ -187,3 +195,5 @@ static inline void pawl_hemlock_oh2_unlock(pawl_hemlock_oh2 *l, pawl_hemlock_oh2
     pawl_post(mine, pawl_address(l)); /* B: publishes the critical section */
     pawl_wait_rmw_until_eq(mine, 0);  /* C */
 }
+
+PAWL_LOCK_FUNCTIONS(hemlock_oh2, PAWL_HOW_OWNER)

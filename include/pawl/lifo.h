@@ -26,15 +26,15 @@ typedef struct pawl_lifo {
 
 typedef pawl_no_ctx pawl_lifo_ctx;
 
-static inline bool pawl_lifo_trylock(pawl_lifo *l, pawl_lifo_ctx *c)
+static inline bool pawl_lifo_try_acquire(pawl_lifo *l, pawl_lifo_ctx *c)
 {
     (void)c;
     return pawl_cas_acquire(&l->top, 0, PAWL_LIFO_HELD); /* A: sees all the last owner wrote */
 }
 
-static inline void pawl_lifo_lock(pawl_lifo *l, pawl_lifo_ctx *c)
+static inline void pawl_lifo_acquire(pawl_lifo *l, pawl_lifo_ctx *c)
 {
-    if (PAWL_LIKELY(pawl_lifo_trylock(l, c)))
+    if (PAWL_LIKELY(pawl_lifo_try_acquire(l, c)))
         return;
     pawl_element *mine = &pawl_self.element;
     atomic_store_explicit(&mine->gate, 0, memory_order_relaxed);
@@ -55,7 +55,7 @@ static inline void pawl_lifo_lock(pawl_lifo *l, pawl_lifo_ctx *c)
     pawl_wait_while_eq(&mine->gate, 0); /* C: sees all the last owner wrote */
 }
 
-static inline void pawl_lifo_unlock(pawl_lifo *l, pawl_lifo_ctx *c)
+static inline void pawl_lifo_release(pawl_lifo *l, pawl_lifo_ctx *c)
 {
     (void)c;
     uint64_t top = PAWL_LIFO_HELD;
@@ -68,3 +68,5 @@ static inline void pawl_lifo_unlock(pawl_lifo *l, pawl_lifo_ctx *c)
     if (top != PAWL_LIFO_HELD)
         pawl_post(&((pawl_element *)top)->gate, 1); /* C: publishes the critical section */
 }
+
+PAWL_LOCK_FUNCTIONS(lifo, PAWL_HOW_OBLIVIOUS)

@@ -2,7 +2,6 @@
  */
 #pragma once
 
-#define PAWL_ALL_LOCKS 1
 #include "detail/base.h"
 
 /* The first reading of the register brings in the headers; later ones find them there. */
@@ -34,5 +33,3 @@ typedef enum pawl_waiting {
 #define PAWL_IF_yes(a, b) a
 #define PAWL_IF_no(a, b)  b
 #define PAWL_IF(x, a, b)  PAWL_IF_##x(a, b)
-
-#include "watch_locks.h"

@@ -26,7 +26,7 @@ typedef struct pawl_mcs_ctx {
     pawl_node *node;
 } pawl_mcs_ctx;
 
-static inline void pawl_mcs_lock(pawl_mcs *l, pawl_mcs_ctx *c)
+static inline void pawl_mcs_acquire(pawl_mcs *l, pawl_mcs_ctx *c)
 {
     pawl_node *mine = c->node = pawl_node_get();
     /* A: acquires the critical section of an owner that found no successor.
@@ -39,7 +39,7 @@ static inline void pawl_mcs_lock(pawl_mcs *l, pawl_mcs_ctx *c)
     pawl_wait_until_eq(&mine->wait, 0);                          /* D: sees all the last owner wrote */
 }
 
-static inline bool pawl_mcs_trylock(pawl_mcs *l, pawl_mcs_ctx *c)
+static inline bool pawl_mcs_try_acquire(pawl_mcs *l, pawl_mcs_ctx *c)
 {
     pawl_node *mine = pawl_node_get();
     if (!pawl_cas_acq_rel(&l->tail, 0, pawl_address(mine))) { /* A, B */
@@ -50,7 +50,7 @@ static inline bool pawl_mcs_trylock(pawl_mcs *l, pawl_mcs_ctx *c)
     return true;
 }
 
-static inline void pawl_mcs_unlock(pawl_mcs *l, pawl_mcs_ctx *c)
+static inline void pawl_mcs_release(pawl_mcs *l, pawl_mcs_ctx *c)
 {
     pawl_node *mine = c->node;
     uint64_t next = atomic_load_explicit(&mine->next, memory_order_acquire); /* C */
@@ -65,3 +65,5 @@ static inline void pawl_mcs_unlock(pawl_mcs *l, pawl_mcs_ctx *c)
     atomic_store_explicit(&mine->next, 0, memory_order_relaxed);
     pawl_node_put(mine);
 }
+
+PAWL_LOCK_FUNCTIONS(mcs, PAWL_HOW_OBLIVIOUS)

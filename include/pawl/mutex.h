@@ -34,10 +34,7 @@
  */
 #pragma once
 
-#include "detail/atomic.h"
-#include "watch.h"
-
-#include <time.h>
+#include "detail/functions.h"
 
 #ifdef PAWL_MUTEX_BYPASS
 #error "PAWL_MUTEX_BYPASS has no effect: how long a waiter is passed is a matter of time"
@@ -81,7 +78,7 @@ void pawl_mutex_unlock_call(pawl_mutex *m);
 }
 #endif
 
-static inline bool pawl_mutex_trylock(pawl_mutex *m)
+static inline bool pawl_mutex_try_acquire(pawl_mutex *m)
 {
     uint32_t free = 0;
     return atomic_compare_exchange_strong_explicit(
@@ -89,27 +86,15 @@ static inline bool pawl_mutex_trylock(pawl_mutex *m)
         memory_order_relaxed); /* A: sees all the last owner wrote */
 }
 
-static inline void pawl_mutex_lock(pawl_mutex *m)
+static inline void pawl_mutex_acquire(pawl_mutex *m)
 {
-    if (PAWL_UNLIKELY(!pawl_mutex_trylock(m)))
+    if (PAWL_UNLIKELY(!pawl_mutex_try_acquire(m)))
         pawl_mutex_lock_contended(m);
-}
-
-/* 0, or ETIMEDOUT at that time of that clock (CLOCK_MONOTONIC or CLOCK_REALTIME), or EINVAL if it is none. */
-static inline int pawl_mutex_clocklock(pawl_mutex *m, int clock, const struct timespec *deadline)
-{
-    return PAWL_LIKELY(pawl_mutex_trylock(m)) ? 0 : pawl_mutex_lock_until(m, clock, deadline);
-}
-
-/* The same with CLOCK_REALTIME, as pthread_mutex_timedlock() has it. */
-static inline int pawl_mutex_timedlock(pawl_mutex *m, const struct timespec *deadline)
-{
-    return pawl_mutex_clocklock(m, 0, deadline);
 }
 
 /* A waiter that queues up between the load and the store is missed. It still watches `held` then, and if this thread
  * is interrupted for longer than it does, the waiter's timer wakes it. */
-static inline void pawl_mutex_unlock(pawl_mutex *m)
+static inline void pawl_mutex_release(pawl_mutex *m)
 {
     if (PAWL_UNLIKELY(atomic_load_explicit(&m->queue, memory_order_relaxed) != 0))
         pawl_mutex_unlock_contended(m);
@@ -117,21 +102,4 @@ static inline void pawl_mutex_unlock(pawl_mutex *m)
         atomic_store_explicit(&m->held, 0, memory_order_release); /* A: publishes the critical section */
 }
 
-/* It needs none. Where one is said to happen, debug mode reports a mutex that is held (docs/debugging.md). */
-static inline void pawl_mutex_destroy(pawl_mutex *m)
-{
-    PAWL_TELL(pawl_debug_quiet());
-    bool held = atomic_load_explicit(&m->held, memory_order_relaxed) != 0;
-    PAWL_TELL(pawl_debug_loud());
-    pawl_watch_destroyed(m, "pawl_mutex", PAWL_HOW_TELLS | (held ? PAWL_HOW_HELD : 0));
-}
-
-#ifdef PAWL_WATCHED
-#include "watch_mutex.h"
-PAWL_WATCH_MUTEX(mutex, held)
-#define pawl_mutex_lock      pawl_mutex_watched_lock
-#define pawl_mutex_trylock   pawl_mutex_watched_trylock
-#define pawl_mutex_clocklock pawl_mutex_watched_clocklock
-#define pawl_mutex_timedlock pawl_mutex_watched_timedlock
-#define pawl_mutex_unlock    pawl_mutex_watched_unlock
-#endif
+PAWL_MUTEX_FUNCTIONS(mutex, held)

@@ -18,7 +18,7 @@
  *
  * Only the thread that locked may unlock: one that waits for a lock it gave away would push an element that
  * is already there. So would a new thread in the memory of one that ended as the owner.
- * pawl_reciprocating_lock_oblivious() leaves no element there, and then any thread may unlock.
+ * pawl_reciprocating_acquire_oblivious() leaves no element there, and then any thread may unlock.
  */
 #pragma once
 
@@ -35,7 +35,7 @@ typedef struct pawl_reciprocating_ctx {
     uint64_t end;  /* the segment's end marker; without a `next`, what `arrivals` is if nobody came   */
 } pawl_reciprocating_ctx;
 
-static inline void pawl_reciprocating_lock(pawl_reciprocating *l, pawl_reciprocating_ctx *c)
+static inline void pawl_reciprocating_acquire(pawl_reciprocating *l, pawl_reciprocating_ctx *c)
 {
     pawl_element *mine = &pawl_self.element;
     atomic_store_explicit(&mine->gate, 0, memory_order_relaxed);
@@ -55,14 +55,14 @@ static inline void pawl_reciprocating_lock(pawl_reciprocating *l, pawl_reciproca
     c->end = end;
 }
 
-static inline bool pawl_reciprocating_trylock(pawl_reciprocating *l, pawl_reciprocating_ctx *c)
+static inline bool pawl_reciprocating_try_acquire(pawl_reciprocating *l, pawl_reciprocating_ctx *c)
 {
     c->next = 0;
     c->end = PAWL_RECIPROCATING_EMPTY;
     return pawl_cas_acquire(&l->arrivals, 0, PAWL_RECIPROCATING_EMPTY); /* A */
 }
 
-static inline void pawl_reciprocating_unlock(pawl_reciprocating *l, pawl_reciprocating_ctx *c)
+static inline void pawl_reciprocating_release(pawl_reciprocating *l, pawl_reciprocating_ctx *c)
 {
     uint64_t next = c->next;
     if (next == 0) {
@@ -73,13 +73,15 @@ static inline void pawl_reciprocating_unlock(pawl_reciprocating *l, pawl_recipro
     pawl_post(&((pawl_element *)next)->gate, c->end); /* C: publishes the critical section */
 }
 
+PAWL_LOCK_FUNCTIONS(reciprocating, PAWL_HOW_OWNER)
+
 /* An owner that found the lock unlocked takes its element off the stack at once, as the swap form does
  * (reciprocating_variants.h). If others have arrived on top of it, they are the next segment from now on. */
-static inline void pawl_reciprocating_lock_oblivious(pawl_reciprocating *l, pawl_reciprocating_ctx *c)
+static inline void pawl_reciprocating_acquire_oblivious(pawl_reciprocating *l, pawl_reciprocating_ctx *c)
 {
-    if (PAWL_LIKELY(pawl_reciprocating_trylock(l, c)))
+    if (PAWL_LIKELY(pawl_reciprocating_try_acquire(l, c)))
         return;
-    pawl_reciprocating_lock(l, c);
+    pawl_reciprocating_acquire(l, c);
     if (c->next != 0 || c->end == PAWL_RECIPROCATING_EMPTY)
         return;
     uint64_t head =

@@ -37,12 +37,12 @@ static inline void pawl_shuffle_pass(const pawl_reciprocating_shuffle_ctx *c)
     pawl_post(&next->gate, c->base.end); /* C: publishes the critical section */
 }
 
-static inline void pawl_reciprocating_shuffle_lock(pawl_reciprocating_shuffle *l,
-                                                   pawl_reciprocating_shuffle_ctx *c)
+static inline void pawl_reciprocating_shuffle_acquire(pawl_reciprocating_shuffle *l,
+                                                      pawl_reciprocating_shuffle_ctx *c)
 {
     pawl_element *mine = &pawl_self.element;
     atomic_store_explicit(&mine->next, 0, memory_order_relaxed);
-    pawl_reciprocating_lock(l, &c->base); /* A, B, C */
+    pawl_reciprocating_acquire(l, &c->base); /* A, B, C */
     c->deferred = 0;
     if (PAWL_LIKELY(c->base.end == pawl_address(mine)))
         return; /* found it unlocked */
@@ -57,20 +57,22 @@ static inline void pawl_reciprocating_shuffle_lock(pawl_reciprocating_shuffle *l
     c->deferred = 0;
 }
 
-static inline bool pawl_reciprocating_shuffle_trylock(pawl_reciprocating_shuffle *l,
-                                                      pawl_reciprocating_shuffle_ctx *c)
+static inline bool pawl_reciprocating_shuffle_try_acquire(pawl_reciprocating_shuffle *l,
+                                                          pawl_reciprocating_shuffle_ctx *c)
 {
     c->deferred = 0;
-    return pawl_reciprocating_trylock(l, &c->base); /* A */
+    return pawl_reciprocating_try_acquire(l, &c->base); /* A */
 }
 
-static inline void pawl_reciprocating_shuffle_unlock(pawl_reciprocating_shuffle *l,
-                                                     pawl_reciprocating_shuffle_ctx *c)
+static inline void pawl_reciprocating_shuffle_release(pawl_reciprocating_shuffle *l,
+                                                      pawl_reciprocating_shuffle_ctx *c)
 {
     if (PAWL_UNLIKELY(c->base.next != 0))
         pawl_shuffle_pass(c);
     else if (PAWL_UNLIKELY(c->deferred != 0))
         pawl_post(&((pawl_element *)c->deferred)->gate, PAWL_RECIPROCATING_EMPTY); /* C */
     else
-        pawl_reciprocating_unlock(l, &c->base); /* A, B, C */
+        pawl_reciprocating_release(l, &c->base); /* A, B, C */
 }
+
+PAWL_LOCK_FUNCTIONS(reciprocating_shuffle, PAWL_HOW_OWNER)

@@ -72,7 +72,8 @@ static inline uint64_t pawl_reciprocating_arrive(pawl_reciprocating *l, pawl_ele
     return 0;
 }
 
-static inline void pawl_reciprocating_relay_lock(pawl_reciprocating_relay *l, pawl_reciprocating_relay_ctx *c)
+static inline void pawl_reciprocating_relay_acquire(pawl_reciprocating_relay *l,
+                                                    pawl_reciprocating_relay_ctx *c)
 {
     pawl_element *mine = &pawl_self.element;
     atomic_store_explicit(&mine->gate, 0, memory_order_relaxed);
@@ -87,15 +88,15 @@ static inline void pawl_reciprocating_relay_lock(pawl_reciprocating_relay *l, pa
     pawl_element_wait(mine);
 }
 
-static inline bool pawl_reciprocating_relay_trylock(pawl_reciprocating_relay *l,
-                                                    pawl_reciprocating_relay_ctx *c)
+static inline bool pawl_reciprocating_relay_try_acquire(pawl_reciprocating_relay *l,
+                                                        pawl_reciprocating_relay_ctx *c)
 {
     c->next = 0;
     return pawl_cas_acquire(&l->arrivals, 0, PAWL_RECIPROCATING_EMPTY); /* A */
 }
 
-static inline void pawl_reciprocating_relay_unlock(pawl_reciprocating_relay *l,
-                                                   pawl_reciprocating_relay_ctx *c)
+static inline void pawl_reciprocating_relay_release(pawl_reciprocating_relay *l,
+                                                    pawl_reciprocating_relay_ctx *c)
 {
     uint64_t next = c->next;
     if (next == 0) {
@@ -106,10 +107,12 @@ static inline void pawl_reciprocating_relay_unlock(pawl_reciprocating_relay *l,
     pawl_element_pass(next);
 }
 
+PAWL_LOCK_FUNCTIONS(reciprocating_relay, PAWL_HOW_OBLIVIOUS)
+
 typedef pawl_reciprocating pawl_reciprocating_swap;
 typedef pawl_successor_ctx pawl_reciprocating_swap_ctx;
 
-static inline void pawl_reciprocating_swap_lock(pawl_reciprocating_swap *l, pawl_reciprocating_swap_ctx *c)
+static inline void pawl_reciprocating_swap_acquire(pawl_reciprocating_swap *l, pawl_reciprocating_swap_ctx *c)
 {
     pawl_element *mine = &pawl_self.element;
     atomic_store_explicit(&mine->gate, 0, memory_order_relaxed);
@@ -125,15 +128,18 @@ static inline void pawl_reciprocating_swap_lock(pawl_reciprocating_swap *l, pawl
         atomic_store_explicit(&((pawl_element *)race)->next, pawl_address(mine), memory_order_relaxed);
 }
 
-static inline bool pawl_reciprocating_swap_trylock(pawl_reciprocating_swap *l, pawl_reciprocating_swap_ctx *c)
+static inline bool pawl_reciprocating_swap_try_acquire(pawl_reciprocating_swap *l,
+                                                       pawl_reciprocating_swap_ctx *c)
 {
-    return pawl_reciprocating_relay_trylock(l, c); /* A */
+    return pawl_reciprocating_relay_try_acquire(l, c); /* A */
 }
 
-static inline void pawl_reciprocating_swap_unlock(pawl_reciprocating_swap *l, pawl_reciprocating_swap_ctx *c)
+static inline void pawl_reciprocating_swap_release(pawl_reciprocating_swap *l, pawl_reciprocating_swap_ctx *c)
 {
-    pawl_reciprocating_relay_unlock(l, c); /* A, B, C */
+    pawl_reciprocating_relay_release(l, c); /* A, B, C */
 }
+
+PAWL_LOCK_FUNCTIONS(reciprocating_swap, PAWL_HOW_OBLIVIOUS)
 
 /* Listings 3 and 4: an exchange and a fetch-and-add that moves the low bits on, to E+2 and then E+3. */
 
@@ -165,8 +171,8 @@ static inline bool pawl_fetchadd_arrive(pawl_reciprocating *l, pawl_element *min
     return true;
 }
 
-static inline void pawl_reciprocating_fetchadd_lock(pawl_reciprocating_fetchadd *l,
-                                                    pawl_reciprocating_fetchadd_ctx *c)
+static inline void pawl_reciprocating_fetchadd_acquire(pawl_reciprocating_fetchadd *l,
+                                                       pawl_reciprocating_fetchadd_ctx *c)
 {
     pawl_element *mine = &pawl_self.element;
     atomic_store_explicit(&mine->gate, 0, memory_order_relaxed);
@@ -182,8 +188,8 @@ static inline void pawl_reciprocating_fetchadd_lock(pawl_reciprocating_fetchadd 
     pawl_element_wait(mine);
 }
 
-static inline bool pawl_reciprocating_fetchadd_trylock(pawl_reciprocating_fetchadd *l,
-                                                       pawl_reciprocating_fetchadd_ctx *c)
+static inline bool pawl_reciprocating_fetchadd_try_acquire(pawl_reciprocating_fetchadd *l,
+                                                           pawl_reciprocating_fetchadd_ctx *c)
 {
     c->next = 0;
     uint64_t arrivals = atomic_load_explicit(&l->arrivals, memory_order_relaxed);
@@ -191,8 +197,8 @@ static inline bool pawl_reciprocating_fetchadd_trylock(pawl_reciprocating_fetcha
            pawl_cas_acquire(&l->arrivals, arrivals, (arrivals & ~(uint64_t)3) + 2); /* A */
 }
 
-static inline void pawl_reciprocating_fetchadd_unlock(pawl_reciprocating_fetchadd *l,
-                                                      pawl_reciprocating_fetchadd_ctx *c)
+static inline void pawl_reciprocating_fetchadd_release(pawl_reciprocating_fetchadd *l,
+                                                       pawl_reciprocating_fetchadd_ctx *c)
 {
     uint64_t next = c->next;
     if (next == 0) {
@@ -205,11 +211,13 @@ static inline void pawl_reciprocating_fetchadd_unlock(pawl_reciprocating_fetchad
     pawl_element_pass(next);
 }
 
+PAWL_LOCK_FUNCTIONS(reciprocating_fetchadd, PAWL_HOW_OBLIVIOUS)
+
 typedef pawl_reciprocating pawl_reciprocating_simple;
 typedef pawl_successor_ctx pawl_reciprocating_simple_ctx;
 
-static inline void pawl_reciprocating_simple_lock(pawl_reciprocating_simple *l,
-                                                  pawl_reciprocating_simple_ctx *c)
+static inline void pawl_reciprocating_simple_acquire(pawl_reciprocating_simple *l,
+                                                     pawl_reciprocating_simple_ctx *c)
 {
     pawl_element *mine = &pawl_self.element;
     atomic_store_explicit(&mine->gate, 0, memory_order_relaxed);
@@ -224,14 +232,16 @@ static inline void pawl_reciprocating_simple_lock(pawl_reciprocating_simple *l,
         atomic_store_explicit(&((pawl_element *)next)->next, pawl_address(mine), memory_order_relaxed);
 }
 
-static inline bool pawl_reciprocating_simple_trylock(pawl_reciprocating_simple *l,
-                                                     pawl_reciprocating_simple_ctx *c)
+static inline bool pawl_reciprocating_simple_try_acquire(pawl_reciprocating_simple *l,
+                                                         pawl_reciprocating_simple_ctx *c)
 {
-    return pawl_reciprocating_fetchadd_trylock(l, c); /* A */
+    return pawl_reciprocating_fetchadd_try_acquire(l, c); /* A */
 }
 
-static inline void pawl_reciprocating_simple_unlock(pawl_reciprocating_simple *l,
-                                                    pawl_reciprocating_simple_ctx *c)
+static inline void pawl_reciprocating_simple_release(pawl_reciprocating_simple *l,
+                                                     pawl_reciprocating_simple_ctx *c)
 {
-    pawl_reciprocating_fetchadd_unlock(l, c); /* A, B, C */
+    pawl_reciprocating_fetchadd_release(l, c); /* A, B, C */
 }
+
+PAWL_LOCK_FUNCTIONS(reciprocating_simple, PAWL_HOW_OBLIVIOUS)

@@ -32,21 +32,21 @@ typedef struct pawl_retrograde {
 
 typedef pawl_no_ctx pawl_retrograde_ctx;
 
-static inline void pawl_retrograde_lock(pawl_retrograde *l, pawl_retrograde_ctx *c)
+static inline void pawl_retrograde_acquire(pawl_retrograde *l, pawl_retrograde_ctx *c)
 {
     (void)c;
     uint64_t mine = atomic_fetch_add_explicit(&l->next, 1, memory_order_relaxed);
     pawl_wait_until_eq(&l->grant, mine); /* A: sees all the last owner wrote */
 }
 
-static inline bool pawl_retrograde_trylock(pawl_retrograde *l, pawl_retrograde_ctx *c)
+static inline bool pawl_retrograde_try_acquire(pawl_retrograde *l, pawl_retrograde_ctx *c)
 {
     (void)c;
     uint64_t grant = atomic_load_explicit(&l->grant, memory_order_acquire); /* A */
     return pawl_cas_relaxed(&l->next, grant, grant + 1);
 }
 
-static inline void pawl_retrograde_unlock(pawl_retrograde *l, pawl_retrograde_ctx *c)
+static inline void pawl_retrograde_release(pawl_retrograde *l, pawl_retrograde_ctx *c)
 {
     (void)c;
     uint64_t grant = atomic_load_explicit(&l->grant, memory_order_relaxed) - 1;
@@ -61,3 +61,5 @@ static inline void pawl_retrograde_unlock(pawl_retrograde *l, pawl_retrograde_ct
     l->top = (uint32_t)top;
     pawl_post(&l->grant, top); /* A */
 }
+
+PAWL_LOCK_FUNCTIONS(retrograde, PAWL_HOW_OBLIVIOUS)

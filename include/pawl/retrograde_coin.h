@@ -57,30 +57,32 @@ static inline uint64_t pawl_coin_choose(pawl_retrograde_coin *l)
     return l->low++;
 }
 
-static inline void pawl_retrograde_coin_lock(pawl_retrograde_coin *l, pawl_retrograde_coin_ctx *c)
+static inline void pawl_retrograde_coin_acquire(pawl_retrograde_coin *l, pawl_retrograde_coin_ctx *c)
 {
     (void)c;
     uint64_t mine = atomic_fetch_add_explicit(&l->next, 1, memory_order_relaxed);
     pawl_wait_until_eq(&l->grant, mine); /* A: sees all the last owner wrote */
 }
 
-static inline bool pawl_retrograde_coin_trylock(pawl_retrograde_coin *l, pawl_retrograde_coin_ctx *c)
+static inline bool pawl_retrograde_coin_try_acquire(pawl_retrograde_coin *l, pawl_retrograde_coin_ctx *c)
 {
     (void)c;
     uint64_t grant = atomic_load_explicit(&l->grant, memory_order_acquire); /* A */
     return pawl_cas_relaxed(&l->next, grant, grant + 1);
 }
 
-static inline void pawl_retrograde_coin_unlock(pawl_retrograde_coin *l, pawl_retrograde_coin_ctx *c)
+static inline void pawl_retrograde_coin_release(pawl_retrograde_coin *l, pawl_retrograde_coin_ctx *c)
 {
     (void)c;
     pawl_post(&l->grant, pawl_coin_choose(l)); /* A: publishes the critical section */
 }
 
+PAWL_LOCK_FUNCTIONS(retrograde_coin, PAWL_HOW_OBLIVIOUS)
+
 typedef pawl_retrograde_coin pawl_retrograde_twa;
 typedef pawl_no_ctx pawl_retrograde_twa_ctx;
 
-static inline void pawl_retrograde_twa_lock(pawl_retrograde_twa *l, pawl_retrograde_twa_ctx *c)
+static inline void pawl_retrograde_twa_acquire(pawl_retrograde_twa *l, pawl_retrograde_twa_ctx *c)
 {
     (void)c;
     uint64_t mine = atomic_fetch_add_explicit(&l->next, 1, memory_order_relaxed);
@@ -96,12 +98,12 @@ static inline void pawl_retrograde_twa_lock(pawl_retrograde_twa *l, pawl_retrogr
     }
 }
 
-static inline bool pawl_retrograde_twa_trylock(pawl_retrograde_twa *l, pawl_retrograde_twa_ctx *c)
+static inline bool pawl_retrograde_twa_try_acquire(pawl_retrograde_twa *l, pawl_retrograde_twa_ctx *c)
 {
-    return pawl_retrograde_coin_trylock(l, c); /* A */
+    return pawl_retrograde_coin_try_acquire(l, c); /* A */
 }
 
-static inline void pawl_retrograde_twa_unlock(pawl_retrograde_twa *l, pawl_retrograde_twa_ctx *c)
+static inline void pawl_retrograde_twa_release(pawl_retrograde_twa *l, pawl_retrograde_twa_ctx *c)
 {
     (void)c;
     uint64_t grant = pawl_coin_choose(l);
@@ -109,3 +111,5 @@ static inline void pawl_retrograde_twa_unlock(pawl_retrograde_twa *l, pawl_retro
     pawl_post(&l->grant, grant); /* A: publishes the critical section */
     pawl_post_count(slot);       /* B */
 }
+
+PAWL_LOCK_FUNCTIONS(retrograde_twa, PAWL_HOW_OBLIVIOUS)

@@ -13,8 +13,8 @@
  *
  *   grant - ticket   permits left, or minus the number of waiters
  *
- * All-zero is a semaphore without permits. A capacitor counts from its own number of permits: the
- * functions with `_plus` take `more` permits as given.
+ * All-zero is a semaphore without permits. A capacitor counts from its own number of permits: it is as if `more` of them
+ * had been given.
  */
 #pragma once
 
@@ -46,14 +46,14 @@ PAWL_SLOW_PATH void pawl_semaphore_wait(pawl_semaphore *s, uint64_t mine)
     pawl_wait_until_past(&s->grant, mine); /* A: sees what was done before the post */
 }
 
-static inline void pawl_semaphore_take_plus(pawl_semaphore *s, uint64_t more)
+static inline void pawl_semaphore_acquire(pawl_semaphore *s, uint64_t more)
 {
     uint64_t mine = atomic_fetch_add_explicit(&s->ticket, 1, memory_order_relaxed) - more;
     if (PAWL_UNLIKELY((int64_t)(atomic_load_explicit(&s->grant, memory_order_acquire) - mine) <= 0)) /* A */
         pawl_semaphore_wait(s, mine);
 }
 
-static inline bool pawl_semaphore_trytake_plus(pawl_semaphore *s, uint64_t more)
+static inline bool pawl_semaphore_try_acquire(pawl_semaphore *s, uint64_t more)
 {
     uint64_t ticket = atomic_load_explicit(&s->ticket, memory_order_relaxed);
     while ((int64_t)(atomic_load_explicit(&s->grant, memory_order_acquire) + more - ticket) > 0) /* A */
@@ -63,21 +63,9 @@ static inline bool pawl_semaphore_trytake_plus(pawl_semaphore *s, uint64_t more)
     return false;
 }
 
-/* Takes a permit, waiting for one if need be. */
-static inline void pawl_semaphore_take(pawl_semaphore *s)
-{
-    pawl_semaphore_take_plus(s, 0);
-}
-
-/* Takes a permit if there is one. */
-static inline bool pawl_semaphore_trytake(pawl_semaphore *s)
-{
-    return pawl_semaphore_trytake_plus(s, 0);
-}
-
-/* Gives a permit. Its taker is called before it gets it: a poster that stops in between (the listing pokes the next in
+/* Its taker is called before it gets the permit: a poster that stops in between (the listing pokes the next in
  * line after the grant) would leave that one in its slot while others post, and let later ones in. */
-static inline void pawl_semaphore_post(pawl_semaphore *s)
+static inline void pawl_semaphore_release(pawl_semaphore *s)
 {
     uint64_t grant = atomic_load_explicit(&s->grant, memory_order_relaxed);
     do /* B: whoever sees this sees this `grant`, too, and is next in line */
@@ -87,9 +75,37 @@ static inline void pawl_semaphore_post(pawl_semaphore *s)
     pawl_wake(&s->grant, grant + 1); /* the semaphore may be gone by now; its address is all we need */
 }
 
-/* Gives `n` permits, one after the other. */
-static inline void pawl_semaphore_post_n(pawl_semaphore *s, uint32_t n)
+/* Takes a permit, waiting for one if need be. */
+PAWL_HOOK void pawl_semaphore_take(pawl_semaphore *s)
 {
+    pawl_hook_quiet();
+    pawl_semaphore_acquire(s, 0);
+    pawl_hook_loud();
+    pawl_hook_received(s);
+}
+
+/* Takes a permit if there is one. */
+PAWL_HOOK bool pawl_semaphore_trytake(pawl_semaphore *s)
+{
+    pawl_hook_quiet();
+    bool taken = pawl_semaphore_try_acquire(s, 0);
+    pawl_hook_loud();
+    pawl_hook_received(s);
+    return taken;
+}
+
+/* Gives `n` permits, one after the other. */
+PAWL_HOOK void pawl_semaphore_post_n(pawl_semaphore *s, uint32_t n)
+{
+    pawl_hook_sending(s);
+    pawl_hook_quiet();
     while (n-- > 0)
-        pawl_semaphore_post(s);
+        pawl_semaphore_release(s);
+    pawl_hook_loud();
+}
+
+/* Gives a permit. */
+PAWL_HOOK void pawl_semaphore_post(pawl_semaphore *s)
+{
+    pawl_semaphore_post_n(s, 1);
 }

@@ -22,14 +22,14 @@ typedef struct pawl_ticket {
 
 typedef pawl_no_ctx pawl_ticket_ctx;
 
-static inline void pawl_ticket_lock(pawl_ticket *l, pawl_ticket_ctx *c)
+static inline void pawl_ticket_acquire(pawl_ticket *l, pawl_ticket_ctx *c)
 {
     (void)c;
     uint64_t mine = atomic_fetch_add_explicit(&l->next, 1, memory_order_relaxed);
     pawl_wait_until_eq(&l->serving, mine); /* A: sees all the last owner wrote */
 }
 
-static inline bool pawl_ticket_trylock(pawl_ticket *l, pawl_ticket_ctx *c)
+static inline bool pawl_ticket_try_acquire(pawl_ticket *l, pawl_ticket_ctx *c)
 {
     (void)c;
     /* If `next` still equals a `serving` of any age, nobody has arrived since: the lock is free. */
@@ -37,9 +37,11 @@ static inline bool pawl_ticket_trylock(pawl_ticket *l, pawl_ticket_ctx *c)
     return pawl_cas_relaxed(&l->next, serving, serving + 1);
 }
 
-static inline void pawl_ticket_unlock(pawl_ticket *l, pawl_ticket_ctx *c)
+static inline void pawl_ticket_release(pawl_ticket *l, pawl_ticket_ctx *c)
 {
     (void)c;
     uint64_t serving = atomic_load_explicit(&l->serving, memory_order_relaxed); /* only the owner writes it */
     pawl_post(&l->serving, serving + 1); /* A: publishes the critical section */
 }
+
+PAWL_LOCK_FUNCTIONS(ticket, PAWL_HOW_OBLIVIOUS)

@@ -26,7 +26,7 @@ typedef struct pawl_tidex_ctx {
     uint64_t identity;
 } pawl_tidex_ctx;
 
-static inline void pawl_tidex_lock(pawl_tidex *l, pawl_tidex_ctx *c)
+static inline void pawl_tidex_acquire(pawl_tidex *l, pawl_tidex_ctx *c)
 {
     uint64_t mine = pawl_address(pawl_self.identity);
     /* Whoever departed last under this identity takes the other one, or arrive would not change. */
@@ -36,7 +36,9 @@ static inline void pawl_tidex_lock(pawl_tidex *l, pawl_tidex_ctx *c)
     c->identity = mine;
 }
 
-static inline void pawl_tidex_unlock(pawl_tidex *l, pawl_tidex_ctx *c)
+static inline void pawl_tidex_release(pawl_tidex *l, pawl_tidex_ctx *c)
 {
     pawl_post(&l->depart, c->identity); /* A: publishes the critical section */
 }
+
+PAWL_LOCK_AND_UNLOCK(tidex, PAWL_HOW_OWNER)

@@ -21,20 +21,22 @@ typedef struct pawl_tts {
 
 typedef pawl_no_ctx pawl_tts_ctx;
 
-static inline bool pawl_tts_trylock(pawl_tts *l, pawl_tts_ctx *c)
+static inline bool pawl_tts_try_acquire(pawl_tts *l, pawl_tts_ctx *c)
 {
     (void)c;
     return pawl_cas_acquire(&l->held, 0, 1); /* A: sees all the last owner wrote */
 }
 
-static inline void pawl_tts_lock(pawl_tts *l, pawl_tts_ctx *c)
+static inline void pawl_tts_acquire(pawl_tts *l, pawl_tts_ctx *c)
 {
-    while (PAWL_UNLIKELY(!pawl_tts_trylock(l, c)))
+    while (PAWL_UNLIKELY(!pawl_tts_try_acquire(l, c)))
         pawl_wait_until_eq_relaxed(&l->held, 0);
 }
 
-static inline void pawl_tts_unlock(pawl_tts *l, pawl_tts_ctx *c)
+static inline void pawl_tts_release(pawl_tts *l, pawl_tts_ctx *c)
 {
     (void)c;
     pawl_post(&l->held, 0); /* A: publishes the critical section */
 }
+
+PAWL_LOCK_FUNCTIONS(tts, PAWL_HOW_OBLIVIOUS)

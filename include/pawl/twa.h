@@ -35,7 +35,7 @@ PAWL_SLOW_PATH void pawl_twa_wait_far(pawl_twa *l, uint64_t mine)
     }
 }
 
-static inline void pawl_twa_lock(pawl_twa *l, pawl_twa_ctx *c)
+static inline void pawl_twa_acquire(pawl_twa *l, pawl_twa_ctx *c)
 {
     (void)c;
     uint64_t mine = atomic_fetch_add_explicit(&l->next, 1, memory_order_relaxed);
@@ -47,14 +47,14 @@ static inline void pawl_twa_lock(pawl_twa *l, pawl_twa_ctx *c)
     pawl_wait_until_eq(&l->serving, mine); /* A: sees all the last owner wrote */
 }
 
-static inline bool pawl_twa_trylock(pawl_twa *l, pawl_twa_ctx *c)
+static inline bool pawl_twa_try_acquire(pawl_twa *l, pawl_twa_ctx *c)
 {
     (void)c;
     uint64_t serving = atomic_load_explicit(&l->serving, memory_order_acquire); /* A */
     return pawl_cas_relaxed(&l->next, serving, serving + 1);
 }
 
-static inline void pawl_twa_unlock(pawl_twa *l, pawl_twa_ctx *c)
+static inline void pawl_twa_release(pawl_twa *l, pawl_twa_ctx *c)
 {
     (void)c;
     uint64_t serving = atomic_load_explicit(&l->serving, memory_order_relaxed) + 1;
@@ -62,3 +62,5 @@ static inline void pawl_twa_unlock(pawl_twa *l, pawl_twa_ctx *c)
     pawl_post(&l->serving, serving);                    /* A: publishes the critical section    */
     pawl_post_count(slot);                              /* B */
 }
+
+PAWL_LOCK_FUNCTIONS(twa, PAWL_HOW_OBLIVIOUS)

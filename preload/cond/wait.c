@@ -166,7 +166,7 @@ static int come_back(waiting *w, bool signalled)
     int error = take_back(w);
     end_use(w);
     if (!requeues(w))
-        pawl_cond_leave(&w->me);
+        pawl_cond_leave_call(&w->me);
     return error;
 }
 

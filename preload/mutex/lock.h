@@ -87,8 +87,8 @@ typedef JOIN(pawl_, PRELOAD_LOCK, _ctx) lock_ctx;
 
 /* Functions of a lock that suit a mutex better than those of the register: another thread may unlock it, and a mutex of
  * which the destructor does nothing, as std::mutex's, leaves nothing behind. */
-#define BETTER_LOCK_reciprocating , pawl_reciprocating_lock_oblivious
-#define BETTER_UNLOCK_clh         , pawl_clh_unlock_idle
+#define BETTER_LOCK_reciprocating , pawl_reciprocating_acquire_oblivious
+#define BETTER_UNLOCK_clh         , pawl_clh_release_idle
 #define BETTER(function, usual)   PRELOAD_SECOND(function, usual, )
 #define LOCK_BY                   BETTER(JOIN(BETTER_LOCK_, PRELOAD_LOCK, ), JOIN(pawl_, PRELOAD_LOCK, _lock))
 #define UNLOCK_BY                 BETTER(JOIN(BETTER_UNLOCK_, PRELOAD_LOCK, ), JOIN(pawl_, PRELOAD_LOCK, _unlock))

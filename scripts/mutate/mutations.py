@@ -16,7 +16,7 @@ OPTIONS = {
         ["-DPAWL_IN_PTHREAD_MUTEX", "-DPRELOAD_MUTEX=mutex", "-DPRELOAD_REQUEUES"],
     ],
 }
-COMMON = ["-std=gnu11", "-D_GNU_SOURCE", "-DPAWL_UNWATCHED", "-Iinclude", "-I."]
+COMMON = ["-std=gnu11", "-D_GNU_SOURCE", "-DPAWL_NO_HOOKS", "-Iinclude", "-I."]
 
 # `text` goes into `source` from `start` to `end`. `name` and `body`, a digest of the function, say which one it is,
 # wherever the function stands.

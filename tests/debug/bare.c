@@ -1,5 +1,5 @@
 /* bare.c - code that was not compiled for the debug mode, as other languages' is */
-#define PAWL_UNWATCHED
+#define PAWL_NO_HOOKS
 #include "bare.h"
 
 int bare_timedwait(pawl_cond *c, pawl_mutex *m, const struct timespec *deadline)

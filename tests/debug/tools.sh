@@ -2,7 +2,8 @@
 # tools.sh DIRECTORY - the thread sanitizer, Helgrind and DRD judge programs that use Pawl's locks rightly
 #
 # DIRECTORY has judged (compiled with -DPAWL_DEBUG), judged_tsan (-fsanitize=thread, libpawl without it) and
-# judged_tsan_whole (both with it); and pthreads, which knows nothing of Pawl, for debug mode under the interposer.
+# judged_tsan_whole (both with it); mixed and its like, of which part is compiled with -DPAWL_DEBUG; and pthreads, which
+# knows nothing of Pawl, for debug mode under the interposer.
 set -u
 
 directory=$1
@@ -60,6 +61,18 @@ if command -v valgrind >/dev/null; then
 else
     skip "valgrind: not installed"
 fi
+
+# One program of code with hooks and code without: the errors of the former are reported, and nothing else.
+PAWL_DEBUG=1
+for program in mixed mixed_hooked_first mixed_plain_first; do
+    if [ ! -x "$directory/$program" ]; then
+        skip "$program: no C++ compiler"
+        continue
+    fi
+    verdict $program/correct_is_silent 0 '' "$directory/$program" correct
+    verdict $program/inversion_without_hooks_is_silent 0 '' "$directory/$program" plain
+    verdict $program/inversion_with_hooks_is_reported 134 'pawl: lock-order inversion' "$directory/$program" hooked
+done
 
 for lock in mcs pawl_mutex; do
     library=$directory/../../preload/libpawl-$lock.so

@@ -118,7 +118,7 @@ note_comes_with() {
     ${CC:-cc} "$work/part.c" -o "$work/part" "$build/src/libpawl.a" -pthread && readelf -n "$work/part" | grep -q Pawl
 }
 for symbol in pawl_parked pawl_wait_turn pawl_thread_enter pawl_nodes_refill pawl_hapax_refill pawl_slots pawl_twa_slots \
-    pawl_mutex_lock_contended pawl_fairmutex_lock_until pawl_cond_wait; do
+    pawl_mutex_lock_contended pawl_fairmutex_lock_until pawl_cond_wait_call; do
     promise "note_comes_with_$symbol" note_comes_with "$(nm "$build/src/libpawl.a" | awk -v s=$symbol '$2 ~ /[BDT]/ && index($3, s) == 1 { print $3; exit }')"
 done
 

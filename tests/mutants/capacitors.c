@@ -8,7 +8,7 @@ static void unlock_posting_twice(void *lock, lock_ctx *c)
         pawl_semaphore_post_n(&l->door, check_platoon);
         pawl_semaphore_post_n(&l->door, check_platoon);
     }
-    pawl_tts_unlock(&l->inner, &c->tts);
+    pawl_tts_release(&l->inner, &c->tts);
 }
 
 /* A semaphore instead of a capacitor: a permit back for every departure. */
@@ -16,14 +16,14 @@ static void unlock_posting_each(void *lock, lock_ctx *c)
 {
     pawl_capacitor_tts *l = lock;
     pawl_semaphore_post(&l->door);
-    pawl_tts_unlock(&l->inner, &c->tts);
+    pawl_tts_release(&l->inner, &c->tts);
 }
 
 /* Departs after the release, as printed. */
 static void unlock_departing_late(void *lock, lock_ctx *c)
 {
     pawl_capacitor_tts *l = lock;
-    pawl_tts_unlock(&l->inner, &c->tts);
+    pawl_tts_release(&l->inner, &c->tts);
     uint64_t departed = __atomic_add_fetch(&l->departed, 1, __ATOMIC_SEQ_CST);
     if (departed == atomic_load_explicit(&l->door.grant, memory_order_relaxed) + check_platoon)
         pawl_semaphore_post_n(&l->door, check_platoon);
@@ -36,7 +36,7 @@ static void multilane_unlock_opening_one(void *lock, lock_ctx *c)
     uint64_t limit = atomic_load_explicit(&l->lane[0].grant, memory_order_relaxed) + check_platoon;
     if (++l->departed == limit)
         pawl_post(&l->lane[0].grant, limit);
-    pawl_tts_unlock(&l->inner, &c->tts);
+    pawl_tts_release(&l->inner, &c->tts);
 }
 
 /* Pokes one slot too few. */
@@ -48,7 +48,7 @@ static void unlock_forgetting_the_next_in_line(void *lock, lock_ctx *c)
         for (uint32_t i = 1; i < check_platoon; i++)
             pawl_post_count(pawl_twa_slot_of(&l->door, grant + i));
     }
-    pawl_tts_unlock(&l->inner, &c->tts);
+    pawl_tts_release(&l->inner, &c->tts);
 }
 
 const mutant capacitor_mutants[] = {

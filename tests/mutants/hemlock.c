@@ -27,7 +27,7 @@ static void overlap_lock_without_residual_check(void *lock, lock_ctx *c)
 static void overlap_lock_without_exit_rule(void *lock, lock_ctx *c)
 {
     pawl_self.at_exit = true;
-    pawl_hemlock_overlap_lock(lock, &c->hemlock_overlap);
+    pawl_hemlock_overlap_acquire(lock, &c->hemlock_overlap);
 }
 
 /* Waits for an empty mailbox, where another lock's announcement may stand. */

@@ -47,7 +47,7 @@ static void shuffle_unlock_without_the_deferred(void *lock, lock_ctx *c)
     if (s->base.next != 0)
         pawl_shuffle_pass(s);
     else
-        pawl_reciprocating_unlock(lock, &s->base);
+        pawl_reciprocating_release(lock, &s->base);
 }
 
 static void retrograde_unlock_with_top_for_base(void *lock, lock_ctx *c)
