@@ -1,6 +1,6 @@
-/* c11.c - mtx_* and cnd_*: glibc's call its own mutexes, not the program's pthread_mutex_lock() */
-#include "preload/mutex/mutex.h"
-#include "own.h"
+/* c11.c - mtx_* and cnd_*: glibc's call its own mutexes, not the interposed functions */
+#include "preload/mutex/slow.h"
+#include "aliases.h"
 
 #include <errno.h>
 #include <threads.h>
@@ -26,7 +26,7 @@ static int result_of(int error)
 
 EXPORT int mtx_init(mtx_t *m, int type)
 {
-    int error = own_mutex_init((pthread_mutex_t *)m, NULL);
+    int error = local_mutex_init((pthread_mutex_t *)m, NULL);
     if (type & mtx_recursive)
         ((pthread_mutex_t *)m)->__data.__kind = PTHREAD_MUTEX_RECURSIVE;
     return result_of(error);
@@ -34,57 +34,57 @@ EXPORT int mtx_init(mtx_t *m, int type)
 
 EXPORT void mtx_destroy(mtx_t *m)
 {
-    own_mutex_destroy((pthread_mutex_t *)m);
+    local_mutex_destroy((pthread_mutex_t *)m);
 }
 
 EXPORT int mtx_lock(mtx_t *m)
 {
-    return result_of(own_mutex_lock((pthread_mutex_t *)m));
+    return result_of(local_mutex_lock((pthread_mutex_t *)m));
 }
 
 EXPORT int mtx_trylock(mtx_t *m)
 {
-    return result_of(own_mutex_trylock((pthread_mutex_t *)m));
+    return result_of(local_mutex_trylock((pthread_mutex_t *)m));
 }
 
 EXPORT int mtx_timedlock(mtx_t *restrict m, const struct timespec *restrict deadline)
 {
-    return result_of(own_mutex_timedlock((pthread_mutex_t *)m, deadline));
+    return result_of(local_mutex_timedlock((pthread_mutex_t *)m, deadline));
 }
 
 EXPORT int mtx_unlock(mtx_t *m)
 {
-    return result_of(own_mutex_unlock((pthread_mutex_t *)m));
+    return result_of(local_mutex_unlock((pthread_mutex_t *)m));
 }
 
 EXPORT int cnd_init(cnd_t *c)
 {
-    return result_of(own_cond_init((pthread_cond_t *)c, NULL));
+    return result_of(local_cond_init((pthread_cond_t *)c, NULL));
 }
 
 EXPORT void cnd_destroy(cnd_t *c)
 {
-    own_cond_destroy((pthread_cond_t *)c);
+    local_cond_destroy((pthread_cond_t *)c);
 }
 
 EXPORT int cnd_signal(cnd_t *c)
 {
-    return result_of(own_cond_signal((pthread_cond_t *)c));
+    return result_of(local_cond_signal((pthread_cond_t *)c));
 }
 
 EXPORT int cnd_broadcast(cnd_t *c)
 {
-    return result_of(own_cond_broadcast((pthread_cond_t *)c));
+    return result_of(local_cond_broadcast((pthread_cond_t *)c));
 }
 
 EXPORT int cnd_wait(cnd_t *c, mtx_t *m)
 {
-    return result_of(own_cond_wait((pthread_cond_t *)c, (pthread_mutex_t *)m));
+    return result_of(local_cond_wait((pthread_cond_t *)c, (pthread_mutex_t *)m));
 }
 
 EXPORT int cnd_timedwait(cnd_t *restrict c, mtx_t *restrict m, const struct timespec *restrict deadline)
 {
-    return result_of(own_cond_timedwait((pthread_cond_t *)c, (pthread_mutex_t *)m, deadline));
+    return result_of(local_cond_timedwait((pthread_cond_t *)c, (pthread_mutex_t *)m, deadline));
 }
 
 MOVED(mtx_init, "2.28");

@@ -1,24 +1,26 @@
 /* cancel.h - threads that may be cancelled at any instruction
  *
- * glibc's mutexes bear it where a thread waits: it goes, and nothing is left behind. Ours have queues, and a thread that
- * vanishes from one takes the next with it. So the library knows the threads of asynchronous type: the first of them
- * switches the fast paths off, and on the slow ones cancellation is held off but for some instants in which nothing is
- * half done.
+ * A thread cancelled while it waits for a glibc mutex just goes. Ours may stand in a queue, and taking it out of there
+ * by force would strand the threads behind it. So the library knows the threads of asynchronous cancellation type. The
+ * first one switches the fast paths off for the process; the slow paths hold cancellation off and allow it only at
+ * instants when nothing is half done.
  */
 #pragma once
 
-#include "preload/fork/era.h"
+#include "preload/fork/epoch.h"
 #include "glibc.h"
 
 #include <pthread.h>
 
-/* True if it was not off before; then cancel_allow(true) must follow. That one is where a cancellation may strike. */
+/* Returns whether there was something to hold off. If so, cancel_allow(true) must follow: cancellation may strike
+ * there. */
 static inline bool cancel_hold_off(void)
 {
-    int before = PTHREAD_CANCEL_DEFERRED; /* as it is where a handler has interrupted such a section */
+    int before = PTHREAD_CANCEL_DEFERRED;
     if (PAWL_UNLIKELY(self.async))
         glibc()->setcanceltype(PTHREAD_CANCEL_DEFERRED, &before);
-    return before == PTHREAD_CANCEL_ASYNCHRONOUS;
+    return before ==
+           PTHREAD_CANCEL_ASYNCHRONOUS; /* not if a caller, or the code a handler interrupted, holds off */
 }
 
 static inline void cancel_allow(bool held_off)

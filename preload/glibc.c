@@ -26,7 +26,7 @@ static union {
 } found;
 static atomic_bool ready;
 
-/* By several threads at once if it so happens: they all write the same. */
+/* Several threads may be here at once: they write the same. */
 static void look_up(void)
 {
     int before = errno;
@@ -43,7 +43,7 @@ const glibc_calls *glibc(void)
     return &found.calls;
 }
 
-/* Who owns a mutex of glibc's: its own note of it. A sandbox may not know gettid(). */
+/* glibc writes the tid into a mutex it locks. Not gettid(): a sandbox may forbid it. */
 uint32_t glibc_tid(void)
 {
     if (!atomic_load_explicit(&ready, memory_order_acquire))
@@ -52,10 +52,11 @@ uint32_t glibc_tid(void)
     found.calls.mutex_lock(&m);
     uint32_t tid = (uint32_t)m.__data.__owner;
     found.calls.mutex_unlock(&m);
-    return tid != 0 ? tid : (uint32_t)syscall(SYS_gettid); /* an interposer behind this one may set no owner */
+    return tid != 0 ? tid
+                    : (uint32_t)syscall(SYS_gettid); /* another interposer behind this one may set no owner */
 }
 
-/* Early, because dlsym() may allocate, and the allocator may be what is locking. */
+/* Early, because dlsym() may allocate, and the allocator may lock. */
 __attribute__((constructor(101))) static void look_up_early(void)
 {
     glibc();

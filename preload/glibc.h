@@ -28,8 +28,8 @@ typedef struct glibc_calls {
     int (*setcanceltype)(int, int *);
 } glibc_calls;
 
-/* All of them; looked up when first asked for. */
+/* Looked up on the first call. */
 const glibc_calls *glibc(void);
 
-/* The caller's tid, without a system call once these functions are known. */
+/* The caller's tid, without a system call once these functions are looked up. */
 uint32_t glibc_tid(void);

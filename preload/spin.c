@@ -1,15 +1,15 @@
 /* spin.c - pthread_spin_*: spins for a while, then sleeps
  *
  *   FREE, HELD              ours; the two highest bits say so
- *   FREE, HELD | COUNTED    the same, and statistics are kept: no fast path knows it
+ *   FREE, HELD | COUNTED    the same, with statistics: takes no fast path
  *   all else                glibc's: a process-shared one, or one that nobody initialised
  *
- * With more threads than CPUs, whoever spins keeps the owner from running. As everywhere in Pawl the one that goes to
- * sleep pays: unlock is a store and a look at a word that nobody writes. Whatever the library's lock is.
+ * With more threads than CPUs, a thread that only spins keeps the owner from running. As everywhere in Pawl the sleeper
+ * pays for its wake-up: unlock is a store and a load of a word that nobody writes. The same in every library.
  */
-#include "preload/fork/era.h"
+#include "preload/fork/epoch.h"
 #include "glibc.h"
-#include "preload/mutex/mutex.h"
+#include "preload/mutex/slow.h"
 #include "preload/stats/stats.h"
 
 #include "src/park/clock.h"
@@ -23,7 +23,7 @@
 #define COUNTED 2
 #define SITE    __builtin_return_address(0)
 
-/* Nanoseconds of spinning, and the most pauses between two looks. */
+/* Nanoseconds of spinning, and the most pauses between two reads. */
 enum { SPIN = 8000, STEP_MOST = 16 };
 
 typedef _Atomic(uint32_t) word;
@@ -33,7 +33,7 @@ static word *word_in(pthread_spinlock_t *s)
     return (word *)s;
 }
 
-static inline bool take(word *w, uint32_t counted)
+static inline bool try_acquire(word *w, uint32_t counted)
 {
     uint32_t free = FREE | counted;
     return atomic_compare_exchange_strong_explicit(
@@ -46,11 +46,11 @@ static uint32_t value_of(word *w)
     return atomic_load_explicit(w, memory_order_relaxed);
 }
 
-/* Somebody here has locked one that is not FREE or HELD. Nobody unlocks what nobody locked: until then unlock need not
- * look at the lock, which would take longer than all else that it does. */
+/* Whether a lock of another kind, COUNTED or glibc's, was ever locked here. Until then unlock need not read the lock,
+ * which would cost more than the rest of it. */
 static _Atomic(bool) others;
 
-static void expect_others(void)
+static void note_others(void)
 {
     if (!atomic_load_explicit(&others, memory_order_relaxed))
         atomic_store_explicit(&others, true, memory_order_relaxed);
@@ -64,7 +64,7 @@ static bool spin(word *w, uint32_t counted)
         for (uint32_t i = 0; i < step; i++)
             pawl_pause();
         left -= step;
-        if (value_of(w) == (FREE | counted) && take(w, counted))
+        if (value_of(w) == (FREE | counted) && try_acquire(w, counted))
             return true;
         if (step < STEP_MOST)
             step *= 2;
@@ -72,31 +72,31 @@ static bool spin(word *w, uint32_t counted)
     return false;
 }
 
-/* Briefly, because the owner may be another process: glibc does not mind if such a lock was not declared shared. */
-static void sleep_for(word *w, uint32_t counted)
+/* For a millisecond at a time: the owner may be another process, even if the lock was not declared shared. */
+static void park_until_acquired(word *w, uint32_t counted)
 {
     pawl_waiter me = PAWL_WAITER;
     pawl_word *where = (pawl_word *)w; /* an address, not read */
-    while (!take(w, counted))
+    while (!try_acquire(w, counted))
         pawl_park(&me, where, PAWL_ANY, true);
     pawl_wait_end(&me, where);
 }
 
-/* By one that may be cancelled at any instruction, and so must leave no trace. */
-static void nap_for(word *w, uint32_t counted)
+/* For a thread that may be cancelled at any instruction, and so must be in no queue. */
+static void poll_until_acquired(word *w, uint32_t counted)
 {
     static const struct timespec nap = {0, 50000};
     int before = errno;
-    while (!take(w, counted))
+    while (!try_acquire(w, counted))
         nanosleep(&nap, NULL);
     errno = before;
 }
 
-static void wait_for(word *w, uint32_t counted)
+static void acquire(word *w, uint32_t counted)
 {
-    era_now();
+    epoch_now();
     if (!spin(w, counted))
-        (self.async ? nap_for : sleep_for)(w, counted);
+        (self.async ? poll_until_acquired : park_until_acquired)(w, counted);
 }
 
 static bool is_ours(word *w)
@@ -106,11 +106,11 @@ static bool is_ours(word *w)
 
 static void lock_counted(word *w, const void *site)
 {
-    expect_others();
+    note_others();
     uint64_t waited = 0;
-    if (!take(w, COUNTED)) {
+    if (!try_acquire(w, COUNTED)) {
         uint64_t start = pawl_nanoseconds(CLOCK_MONOTONIC);
-        wait_for(w, COUNTED);
+        acquire(w, COUNTED);
         waited = pawl_nanoseconds(CLOCK_MONOTONIC) - start + 1;
     }
     stats_acquired(w, site, waited);
@@ -120,13 +120,13 @@ __attribute__((noinline)) static int lock_slowly(pthread_spinlock_t *s, const vo
 {
     word *w = word_in(s);
     if (!is_ours(w)) {
-        expect_others();
+        note_others();
         return glibc()->spin_lock(s);
     }
     if (value_of(w) & COUNTED)
         lock_counted(w, site);
     else
-        wait_for(w, 0);
+        acquire(w, 0);
     return 0;
 }
 
@@ -134,13 +134,13 @@ __attribute__((noinline)) static int trylock_slowly(pthread_spinlock_t *s, const
 {
     word *w = word_in(s);
     if (!is_ours(w)) {
-        expect_others();
+        note_others();
         return glibc()->spin_trylock(s);
     }
     if (!(value_of(w) & COUNTED))
         return EBUSY;
-    expect_others();
-    if (!take(w, COUNTED))
+    note_others();
+    if (!try_acquire(w, COUNTED))
         return EBUSY;
     stats_acquired(w, site, 0);
     return 0;
@@ -179,12 +179,12 @@ EXPORT int pthread_spin_destroy(pthread_spinlock_t *s)
 
 EXPORT int pthread_spin_lock(pthread_spinlock_t *s)
 {
-    return PAWL_LIKELY(take(word_in(s), 0)) ? 0 : lock_slowly(s, SITE);
+    return PAWL_LIKELY(try_acquire(word_in(s), 0)) ? 0 : lock_slowly(s, SITE);
 }
 
 EXPORT int pthread_spin_trylock(pthread_spinlock_t *s)
 {
-    return PAWL_LIKELY(take(word_in(s), 0)) ? 0 : trylock_slowly(s, SITE);
+    return PAWL_LIKELY(try_acquire(word_in(s), 0)) ? 0 : trylock_slowly(s, SITE);
 }
 
 EXPORT int pthread_spin_unlock(pthread_spinlock_t *s)

@@ -95,6 +95,7 @@ section_report() {
 # What a program may expect of pthread mutexes, of every lock that can stand in for one.
 section_preload() {
     build
+    tests/preload/walk.py
     tests/preload/run.sh build-check
 }
 

@@ -2,7 +2,7 @@
 #include "cond.h"
 #include "debug.h"
 #include "mutex.h"
-#include "nested.h"
+#include "reentry.h"
 #include "park/futex.h"
 #include "park/queue.h"
 
@@ -86,8 +86,8 @@ static void transfer(void *list)
 {
     pawl_sleeper *first = list, *asleep = NULL;
     pawl_mutex *m = first->mutex;
-    if (PAWL_UNLIKELY(pawl_nested_in(m))) {
-        pawl_nested_later(transfer, first);
+    if (PAWL_UNLIKELY(pawl_is_reentry(m))) {
+        pawl_reentry_defer(transfer, first);
         return;
     }
     pawl_bucket *b = pawl_bucket_lock(m);
@@ -130,8 +130,8 @@ static void broadcast_later(void *cond)
 
 void pawl_cond_signal_waiters(pawl_cond *c, bool all)
 {
-    if (PAWL_UNLIKELY(pawl_nested_in(c))) {
-        pawl_nested_later(all ? broadcast_later : signal_later, c);
+    if (PAWL_UNLIKELY(pawl_is_reentry(c))) {
+        pawl_reentry_defer(all ? broadcast_later : signal_later, c);
         return;
     }
     for (pawl_sleeper *w = call(c, all), *rest; w != NULL; w = rest) {

@@ -1,6 +1,6 @@
 /* fairmutex.c - pawl_fairmutex when somebody waits */
 #include <pawl/fairmutex.h>
-#include "nested.h"
+#include "reentry.h"
 #include "park/futex.h"
 #include "park/pause.h"
 #include "park/queue.h"
@@ -57,8 +57,8 @@ static void unlock_later(void *mutex)
 
 void pawl_fairmutex_unlock_contended(pawl_fairmutex *m)
 {
-    if (PAWL_UNLIKELY(pawl_nested_in(m))) {
-        pawl_nested_later(unlock_later, m);
+    if (PAWL_UNLIKELY(pawl_is_reentry(m))) {
+        pawl_reentry_defer(unlock_later, m);
         return;
     }
     pawl_bucket *b = pawl_bucket_lock(m);
@@ -135,8 +135,8 @@ int pawl_fairmutex_lock_until(pawl_fairmutex *m, int clock, const struct timespe
     int error = deadline != NULL ? pawl_deadline_check(clock, deadline) : 0;
     if (error != 0)
         return error;
-    if (PAWL_UNLIKELY(pawl_nested_in(m))) /* who hands it over needs the bucket, and so does who leaves */
-        return pawl_nested_take(try, m, clock, deadline);
+    if (PAWL_UNLIKELY(pawl_is_reentry(m))) /* who hands it over needs the bucket, and so does who leaves */
+        return pawl_reentry_poll(try, m, clock, deadline);
     pawl_sleeper w;
     uint32_t awake = AWAKE;
     atomic_store_explicit(&w.state, AWAKE, memory_order_relaxed);

@@ -29,7 +29,7 @@ void pawl_fork_process(void)
 
 #ifdef PAWL_IN_PTHREAD_MUTEX
 
-/* preload/fork/era.c finds out: in a child whose handlers have started threads it would be too late here. */
+/* preload/fork/epoch.c finds out: in a child whose handlers have started threads it would be too late here. */
 void pawl_fork_expect(void)
 {
 }

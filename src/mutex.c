@@ -1,7 +1,7 @@
 /* mutex.c - pawl_mutex: its queue, and releasing it while somebody waits */
 #include "invariant.h"
 #include "mutex.h"
-#include "nested.h"
+#include "reentry.h"
 #include "park/futex.h"
 
 #include <sched.h>
@@ -191,9 +191,9 @@ void pawl_mutex_unlock_contended(pawl_mutex *m)
         release(m);
         return;
     }
-    if (PAWL_UNLIKELY(pawl_nested_in(m))) {
+    if (PAWL_UNLIKELY(pawl_is_reentry(m))) {
         release(m);
-        pawl_nested_later(rouse_head, m);
+        pawl_reentry_defer(rouse_head, m);
         return;
     }
     pawl_bucket *b = pawl_bucket_lock(m);

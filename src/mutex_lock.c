@@ -1,6 +1,6 @@
 /* mutex_lock.c - pawl_mutex: waiting for it */
 #include "mutex.h"
-#include "nested.h"
+#include "reentry.h"
 #include "park/futex.h"
 #include "park/pause.h"
 
@@ -239,8 +239,8 @@ static bool try(void *mutex)
 
 static int queue_up(pawl_mutex *m, int clock, const struct timespec *deadline)
 {
-    if (PAWL_UNLIKELY(pawl_nested_in(m)))
-        return pawl_nested_take(try, m, clock, deadline);
+    if (PAWL_UNLIKELY(pawl_is_reentry(m)))
+        return pawl_reentry_poll(try, m, clock, deadline);
     pawl_sleeper w;
     atomic_store_explicit(&w.state, PAWL_ASLEEP, memory_order_relaxed);
     pawl_bucket *b = pawl_bucket_lock(m);

@@ -1,7 +1,7 @@
-/* cond.c - pthread_cond_*: all but waiting */
+/* cond.c - pthread_cond_init(), _destroy(), _signal() and _broadcast() */
 #include "cond.h"
 #include "preload/cancel.h"
-#include "preload/mutex/mutex.h"
+#include "preload/mutex/slow.h"
 
 #include <errno.h>
 #include <string.h>
@@ -28,17 +28,17 @@ EXPORT int pthread_cond_init(pthread_cond_t *c, const pthread_condattr_t *attrib
     return 0;
 }
 
-/* Whoever was signalled never looks at it again, so nobody has to be waited for. */
+/* No need to wait for anyone: a signalled waiter does not touch it again. */
 EXPORT int pthread_cond_destroy(pthread_cond_t *c)
 {
     return cond_is_glibcs(c) ? glibc()->cond_destroy(c) : 0;
 }
 
-/* After a fork it may count waiters of which none exists. */
+/* After a fork `waiters` may count threads that do not exist here; epoch_now() empties the queues. */
 __attribute__((noinline)) static void signal_waiters(pawl_cond *c, bool all)
 {
     bool held_off = cancel_hold_off();
-    era_now();
+    epoch_now();
     pawl_cond_signal_waiters(c, all);
     cancel_allow(held_off);
 }
@@ -104,7 +104,7 @@ OF_COND(pthread_cond_destroy);
 OF_COND(pthread_cond_signal);
 OF_COND(pthread_cond_broadcast);
 #define ALIAS(name, of) extern __typeof(of) name __attribute__((alias(#of), visibility("hidden")))
-ALIAS(own_cond_init, pthread_cond_init);
-ALIAS(own_cond_destroy, pthread_cond_destroy);
-ALIAS(own_cond_signal, pthread_cond_signal);
-ALIAS(own_cond_broadcast, pthread_cond_broadcast);
+ALIAS(local_cond_init, pthread_cond_init);
+ALIAS(local_cond_destroy, pthread_cond_destroy);
+ALIAS(local_cond_signal, pthread_cond_signal);
+ALIAS(local_cond_broadcast, pthread_cond_broadcast);

@@ -1,4 +1,4 @@
-/* cond.h - what a pthread_cond_t holds: ours in its first bytes, and glibc's word for what it is where glibc has it */
+/* cond.h - what a pthread_cond_t holds: a pawl_cond in its first bytes, clock and sharing in __wrefs as in glibc */
 #pragma once
 
 #include <pawl/cond.h>
@@ -6,7 +6,7 @@
 #include <pthread.h>
 #include <time.h>
 
-/* Of __wrefs. */
+/* Bits of __wrefs. */
 enum { COND_SHARED = 1, COND_MONOTONIC = 2 };
 
 static inline pawl_cond *cond_in(pthread_cond_t *c)

@@ -1,12 +1,12 @@
 /* lock.h - the lock of this library, inside a pthread_mutex_t
  *
  * A library is built for one lock: PRELOAD_LOCK is its name in the register, or PRELOAD_MUTEX is `mutex` or
- * `fairmutex`. Whoever owns the mutex keeps the lock's context in it: written after lock, read before unlock, because
- * those that wait must not share it.
+ * `fairmutex`. The lock's context is kept in the mutex: written by the new owner after it has the lock, read before
+ * unlock. Waiters have theirs on the stack.
  */
 #pragma once
 
-#include "preload/fork/era.h"
+#include "preload/fork/epoch.h"
 #include "preload/place/fits.h"
 
 #include <sys/single_threaded.h>
@@ -17,7 +17,7 @@
 #ifdef PRELOAD_MUTEX
 
 typedef JOIN(pawl_, PRELOAD_MUTEX, ) lock;
-_Static_assert(sizeof(lock) <= sizeof(body), "the lock fits");
+_Static_assert(sizeof(lock) <= sizeof(mutex), "the lock fits");
 
 #define BEARS_mutex , true /* it is a store */
 enum {
@@ -28,56 +28,56 @@ enum {
     LOCK_MINDS_EXIT = false,
 };
 
-static inline lock *lock_in(body *b)
+static inline lock *lock_in(mutex *m)
 {
-    return (lock *)b;
+    return (lock *)m;
 }
 
-/* With no other thread there is nobody to be atomic for. glibc's mutex does without, too, and so it is the measure. */
+/* A process with one thread needs no atomics. glibc's mutex does without them, and we are compared with it. */
 #define mutex_first(l)     (&(l)->held)
 #define fairmutex_first(l) (&(l)->word)
 #define FIRST(l)           JOIN(PRELOAD_MUTEX, _first, )(l)
 
-static inline bool change_alone(body *b, int from, int to)
+static inline bool change_alone(mutex *m, int from, int to)
 {
     if (!__libc_single_threaded ||
-        atomic_load_explicit(FIRST(lock_in(b)), memory_order_relaxed) != (unsigned)from)
+        atomic_load_explicit(FIRST(lock_in(m)), memory_order_relaxed) != (unsigned)from)
         return false;
-    atomic_store_explicit(FIRST(lock_in(b)), (unsigned)to, memory_order_relaxed);
+    atomic_store_explicit(FIRST(lock_in(m)), (unsigned)to, memory_order_relaxed);
     return true;
 }
 
-static inline void raw_take(body *b)
+static inline void lock_acquire(mutex *m)
 {
-    if (!change_alone(b, 0, 1))
-        JOIN(pawl_, PRELOAD_MUTEX, _lock)(lock_in(b));
+    if (!change_alone(m, 0, 1))
+        JOIN(pawl_, PRELOAD_MUTEX, _lock)(lock_in(m));
 }
 
-static inline bool raw_try(body *b)
+static inline bool raw_try(mutex *m)
 {
-    return JOIN(pawl_, PRELOAD_MUTEX, _trylock)(lock_in(b));
+    return JOIN(pawl_, PRELOAD_MUTEX, _trylock)(lock_in(m));
 }
 
-static inline void raw_release(body *b)
+static inline void raw_release(mutex *m)
 {
-    if (!change_alone(b, 1, 0))
-        JOIN(pawl_, PRELOAD_MUTEX, _unlock)(lock_in(b));
+    if (!change_alone(m, 1, 0))
+        JOIN(pawl_, PRELOAD_MUTEX, _unlock)(lock_in(m));
 }
 
-static inline void retire(body *b)
+static inline void lock_retire(mutex *m)
 {
-    (void)b;
+    (void)m;
 }
 
-/* These can wait with a deadline themselves. */
-static inline int take_until(body *b, int clock, const struct timespec *deadline)
+/* Both have deadlines of their own. */
+static inline int acquire_until(mutex *m, int clock, const struct timespec *deadline)
 {
-    return JOIN(pawl_, PRELOAD_MUTEX, _clocklock)(lock_in(b), clock, deadline);
+    return JOIN(pawl_, PRELOAD_MUTEX, _clocklock)(lock_in(m), clock, deadline);
 }
 
-static inline void release_timed(body *b)
+static inline void release_or_hand_off(mutex *m)
 {
-    raw_release(b);
+    raw_release(m);
 }
 
 #else
@@ -126,41 +126,43 @@ enum {
 };
 _Static_assert(LOCK_AT >= 0 && CTX_AT >= 0, "the lock fits");
 
-static inline lock *lock_in(body *b)
+static inline lock *lock_in(mutex *m)
 {
-    return (lock *)((char *)b + LOCK_AT);
+    return (lock *)((char *)m + LOCK_AT);
 }
 
-static inline lock_ctx *ctx_in(body *b)
+static inline lock_ctx *ctx_in(mutex *m)
 {
-    return (lock_ctx *)((char *)b + CTX_AT);
+    return (lock_ctx *)((char *)m + CTX_AT);
 }
 
-static inline void raw_take(body *b)
+static inline void lock_acquire(mutex *m)
 {
     lock_ctx c;
-    LOCK_BY(lock_in(b), &c);
+    operation_begin(LOCK_USES_THREAD);
+    LOCK_BY(lock_in(m), &c);
     if (!__builtin_types_compatible_p(lock_ctx, pawl_no_ctx))
-        *ctx_in(b) = c;
+        *ctx_in(m) = c;
+    operation_end(LOCK_USES_THREAD);
 }
 
-static inline bool raw_try(body *b)
+static inline bool raw_try(mutex *m)
 {
     lock_ctx c;
-    if (!JOIN(pawl_, PRELOAD_LOCK, _trylock)(lock_in(b), &c))
+    if (!JOIN(pawl_, PRELOAD_LOCK, _trylock)(lock_in(m), &c))
         return false;
     if (!__builtin_types_compatible_p(lock_ctx, pawl_no_ctx))
-        *ctx_in(b) = c;
+        *ctx_in(m) = c;
     return true;
 }
 
-static inline void raw_release(body *b)
+static inline void raw_release(mutex *m)
 {
-    lock_ctx c = *ctx_in(b);
-    UNLOCK_BY(lock_in(b), &c);
+    lock_ctx c = *ctx_in(m);
+    UNLOCK_BY(lock_in(m), &c);
 }
 
-/* Nobody will use it again. */
+/* Frees what the lock keeps elsewhere. The mutex is not used again. */
 #define PAWL_LOCK(name, title, source, order, each, total, constant, trylock, destroy, ...)                  \
     static inline void retire_##name(void *l)                                                                \
     {                                                                                                        \
@@ -169,55 +171,42 @@ static inline void raw_release(body *b)
 #include <pawl/locks.def>
 #undef PAWL_LOCK
 
-static inline void retire(body *b)
+static inline void lock_retire(mutex *m)
 {
-    JOIN(retire_, PRELOAD_LOCK, )(lock_in(b));
+    JOIN(retire_, PRELOAD_LOCK, )(lock_in(m));
 }
 
 /* timed.c */
-int take_until(body *b, int clock, const struct timespec *deadline);
+int acquire_until(mutex *m, int clock, const struct timespec *deadline);
 
-/* By the owner, if META_TIMED is set. */
-void release_timed(body *b);
+/* Called by the owner if META_TIMED is set. */
+void release_or_hand_off(mutex *m);
 
 #endif
 
-/* ---- and a signal handler that locks, too
+/* ---- marked, for the sake of signal handlers that lock
  *
- * Most locks keep something with the thread, and a handler that interrupts it in the middle of an operation would find
- * it half done. So a thread is not `ready` while it is there, and a handler that finds it so goes the long way: see
- * nested.c.
+ * Most locks keep per-thread state. A handler that interrupts its thread in the middle of an operation would find that
+ * state half changed. So the thread is not `ready` during an operation, and a handler that sees this takes the way of
+ * reentry.c, which uses the raw_ functions above.
  */
-static inline void take(body *b)
+static inline bool lock_try(mutex *m)
 {
-    if (LOCK_USES_THREAD)
-        thread_begin();
-    raw_take(b);
-    if (LOCK_USES_THREAD)
-        thread_end();
-}
-
-static inline bool try_take(body *b)
-{
-    if (LOCK_USES_THREAD)
-        thread_begin();
-    bool taken = raw_try(b);
-    if (LOCK_USES_THREAD)
-        thread_end();
+    operation_begin(LOCK_USES_THREAD);
+    bool taken = raw_try(m);
+    operation_end(LOCK_USES_THREAD);
     return taken;
 }
 
-static inline void release(body *b)
+static inline void lock_release(mutex *m)
 {
-    if (UNLOCK_USES_THREAD)
-        thread_begin();
-    raw_release(b);
-    if (UNLOCK_USES_THREAD)
-        thread_end();
+    operation_begin(UNLOCK_USES_THREAD);
+    raw_release(m);
+    operation_end(UNLOCK_USES_THREAD);
 }
 
-/* The same by a thread that may be in the middle of one of them. */
-void take_anyhow(body *b);
-bool try_anyhow(body *b);
-void release_anyhow(body *b);
-void retire_anyhow(body *b);
+/* Whether the caller is a signal handler that interrupted its thread in the middle of an operation. */
+static inline bool is_reentry(void)
+{
+    return LOCK_USES_THREAD && self.ready == 0 && self.tid != 0;
+}

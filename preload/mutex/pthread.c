@@ -1,11 +1,12 @@
 /* pthread.c - pthread_mutex_* as the program sees them: the fast paths
  *
- * One comparison finds a normal mutex of this process, which is locked in place. Whatever else it may be is not in a
- * hurry. Nothing here is called through the PLT.
+ * One comparison tells a normal mutex of this process, which is locked in place. All others go to slow.c. Nothing here
+ * calls through the PLT.
  */
 #include "preload/cancel.h"
 #include "lock.h"
-#include "mutex.h"
+#include "reentry.h"
+#include "slow.h"
 #include "src/debug.h"
 
 #include <errno.h>
@@ -13,190 +14,182 @@
 
 #define SITE __builtin_return_address(0)
 
-/* A thread that holds the mutex and wants it again takes the slow path if its lock could not bear it. */
-static inline bool locks_at_once(const body *b)
+/* Not if the caller holds the mutex already and its lock can't bear a second wait by one thread. */
+static inline bool may_lock_here(const mutex *m)
 {
-    return is_plain(b) && PAWL_LIKELY(self.ready != 0) &&
-           (LOCK_IS_OBLIVIOUS || PAWL_LIKELY(owner_of(b) != self.tid));
+    return is_plain(m) && PAWL_LIKELY(self.ready != 0) &&
+           (LOCK_IS_OBLIVIOUS || PAWL_LIKELY(owner_of(m) != self.tid));
 }
 
-/* A signal handler may be here while the thread is in a lock. */
-static inline bool is_ready(void)
+/* Not a signal handler that interrupted its thread in a lock operation, if unlock needs per-thread state. */
+static inline bool is_ready_to_unlock(void)
 {
     return !UNLOCK_USES_THREAD || PAWL_LIKELY(self.ready != 0);
 }
 
-/* glibc does not mind an unlock too many, or by another thread; most locks do. */
-static inline bool unlocks_at_once(const body *b)
+/* glibc's mutex bears an unlock too many, or by another thread; most locks don't. */
+static inline bool may_unlock_here(const mutex *m)
 {
-    return is_plain(b) && is_ready() &&
+    return is_plain(m) && is_ready_to_unlock() &&
            (LOCK_BEARS_ANY_UNLOCK ||
-            PAWL_LIKELY(LOCK_IS_OBLIVIOUS ? owner_of(b) != 0 : owner_of(b) == self.tid));
+            PAWL_LIKELY(LOCK_IS_OBLIVIOUS ? owner_of(m) != 0 : owner_of(m) == self.tid));
 }
 
 /* ---- out of line */
 
-static bool is_glibcs(const body *b)
+/* Not one that was destroyed. */
+static bool is_valid(const mutex *m)
 {
-    return (kind_of(b) & KIND_FORWARDED) != 0;
+    return (unsigned)type_of(m) <= KIND_ADAPTIVE;
 }
 
-static bool is_a_mutex(const body *b)
+/* A shorter way for recursive mutexes: SQLite locks little else. */
+static bool may_lock_recursive_here(const mutex *m)
 {
-    return (unsigned)type_of(b) <= KIND_ADAPTIVE;
+    return is_plain_recursive(m) && self.ready != 0 && (meta_of(m) & META_DEPTH) < META_DEPTH;
 }
 
-/* Not the fast path, but a short one: SQLite locks little else. */
-static bool locks_again_or_at_once(const body *b)
+__attribute__((noinline)) static int lock_slowly(pthread_mutex_t *object, const void *site)
 {
-    return is_plain_recursive(b) && self.ready != 0 && (meta_of(b) & META_DEPTH) < META_DEPTH;
-}
-
-static void deepen(body *b)
-{
-    atomic_store_explicit(&b->meta, meta_of(b) + 1, memory_order_relaxed);
-}
-
-__attribute__((noinline)) static int lock_slowly(pthread_mutex_t *m, const void *site)
-{
-    body *b = body_of(m);
-    if (locks_again_or_at_once(b)) {
-        if (owner_of(b) == self.tid) {
-            deepen(b);
+    mutex *m = mutex_of(object);
+    if (may_lock_recursive_here(m)) {
+        if (owner_of(m) == self.tid) {
+            atomic_store_explicit(&m->meta, meta_of(m) + 1, memory_order_relaxed);
         } else {
-            take(b);
-            set_owner(b, self.tid);
+            lock_acquire(m);
+            set_owner(m, self.tid);
         }
         return 0;
     }
-    if (is_glibcs(b))
-        return glibc()->mutex_lock(m);
-    demand d = {.site = site, .waits = true};
-    return is_a_mutex(b) ? mutex_lock(b, &d) : EINVAL;
+    if (is_glibcs(m))
+        return glibc()->mutex_lock(object);
+    request r = {.site = site, .waits = true};
+    return is_valid(m) ? mutex_lock(m, &r) : EINVAL;
 }
 
-__attribute__((noinline)) static int trylock_slowly(pthread_mutex_t *m, const void *site)
+__attribute__((noinline)) static int trylock_slowly(pthread_mutex_t *object, const void *site)
 {
-    body *b = body_of(m);
-    if (is_glibcs(b))
-        return glibc()->mutex_trylock(m);
-    demand d = {.site = site};
-    return is_a_mutex(b) ? mutex_lock(b, &d) : EINVAL;
+    mutex *m = mutex_of(object);
+    if (is_glibcs(m))
+        return glibc()->mutex_trylock(object);
+    request r = {.site = site};
+    return is_valid(m) ? mutex_lock(m, &r) : EINVAL;
 }
 
-__attribute__((noinline)) static int unlock_slowly(pthread_mutex_t *m)
+__attribute__((noinline)) static int unlock_slowly(pthread_mutex_t *object)
 {
-    body *b = body_of(m);
-    if (is_plain_recursive(b) && is_ready() && owner_of(b) == self.tid) {
-        if (meta_of(b) & META_DEPTH) {
-            atomic_store_explicit(&b->meta, meta_of(b) - 1, memory_order_relaxed);
+    mutex *m = mutex_of(object);
+    if (is_plain_recursive(m) && is_ready_to_unlock() && owner_of(m) == self.tid) {
+        if (meta_of(m) & META_DEPTH) {
+            atomic_store_explicit(&m->meta, meta_of(m) - 1, memory_order_relaxed);
         } else {
-            set_owner(b, 0);
-            release(b);
+            set_owner(m, 0);
+            lock_release(m);
         }
         return 0;
     }
-    if (is_glibcs(b))
-        return glibc()->mutex_unlock(m);
-    return is_a_mutex(b) ? mutex_unlock(b) : EINVAL;
+    if (is_glibcs(m))
+        return glibc()->mutex_unlock(object);
+    return is_valid(m) ? mutex_unlock(m) : EINVAL;
 }
 
 /* ---- the functions */
 
-EXPORT int pthread_mutex_lock(pthread_mutex_t *m)
+EXPORT int pthread_mutex_lock(pthread_mutex_t *object)
 {
-    body *b = body_of(m);
-    if (PAWL_UNLIKELY(!locks_at_once(b)))
-        return lock_slowly(m, SITE);
-    take(b);
-    set_owner(b, self.tid);
+    mutex *m = mutex_of(object);
+    if (PAWL_UNLIKELY(!may_lock_here(m)))
+        return lock_slowly(object, SITE);
+    lock_acquire(m);
+    set_owner(m, self.tid);
     return 0;
 }
 
-EXPORT int pthread_mutex_trylock(pthread_mutex_t *m)
+EXPORT int pthread_mutex_trylock(pthread_mutex_t *object)
 {
-    body *b = body_of(m);
-    if (PAWL_UNLIKELY(!locks_at_once(b)))
-        return trylock_slowly(m, SITE);
-    if (!try_take(b))
+    mutex *m = mutex_of(object);
+    if (PAWL_UNLIKELY(!may_lock_here(m)))
+        return trylock_slowly(object, SITE);
+    if (!lock_try(m))
         return EBUSY;
-    set_owner(b, self.tid);
+    set_owner(m, self.tid);
     return 0;
 }
 
-EXPORT int pthread_mutex_unlock(pthread_mutex_t *m)
+EXPORT int pthread_mutex_unlock(pthread_mutex_t *object)
 {
-    body *b = body_of(m);
-    if (PAWL_UNLIKELY(!unlocks_at_once(b)))
-        return unlock_slowly(m);
-    set_owner(b, 0);
-    release(b);
+    mutex *m = mutex_of(object);
+    if (PAWL_UNLIKELY(!may_unlock_here(m)))
+        return unlock_slowly(object);
+    set_owner(m, 0);
+    lock_release(m);
     return 0;
 }
 
-static int lock_until(pthread_mutex_t *m, int clock, const struct timespec *deadline, const void *site)
+static int lock_until(pthread_mutex_t *object, int clock, const struct timespec *deadline, const void *site)
 {
-    body *b = body_of(m);
-    demand d = {.site = site, .waits = true, .clock = clock, .deadline = deadline};
-    return is_a_mutex(b) ? mutex_lock(b, &d) : EINVAL;
+    mutex *m = mutex_of(object);
+    request r = {.site = site, .waits = true, .clock = clock, .deadline = deadline};
+    return is_valid(m) ? mutex_lock(m, &r) : EINVAL;
 }
 
-EXPORT int pthread_mutex_timedlock(pthread_mutex_t *restrict m, const struct timespec *restrict deadline)
+EXPORT int pthread_mutex_timedlock(pthread_mutex_t *restrict object, const struct timespec *restrict deadline)
 {
-    if (is_glibcs(body_of(m)))
-        return glibc()->mutex_timedlock(m, deadline);
-    return lock_until(m, CLOCK_REALTIME, deadline, SITE);
+    if (is_glibcs(mutex_of(object)))
+        return glibc()->mutex_timedlock(object, deadline);
+    return lock_until(object, CLOCK_REALTIME, deadline, SITE);
 }
 
-EXPORT int pthread_mutex_clocklock(pthread_mutex_t *restrict m, clockid_t clock,
+EXPORT int pthread_mutex_clocklock(pthread_mutex_t *restrict object, clockid_t clock,
                                    const struct timespec *restrict deadline)
 {
-    if (is_glibcs(body_of(m)))
-        return glibc()->mutex_clocklock(m, clock, deadline);
+    if (is_glibcs(mutex_of(object)))
+        return glibc()->mutex_clocklock(object, clock, deadline);
     if (clock != CLOCK_REALTIME && clock != CLOCK_MONOTONIC)
         return EINVAL;
-    return lock_until(m, clock, deadline, SITE);
+    return lock_until(object, clock, deadline, SITE);
 }
 
-/* glibc writes the kind, and all of it if the mutex is to be its own. */
-EXPORT int pthread_mutex_init(pthread_mutex_t *m, const pthread_mutexattr_t *attributes)
+/* glibc translates the attributes into a kind, and initialises the mutexes that stay its own. */
+EXPORT int pthread_mutex_init(pthread_mutex_t *object, const pthread_mutexattr_t *attributes)
 {
-    body *b = body_of(m);
+    mutex *m = mutex_of(object);
     int kind = KIND_NORMAL;
     if (attributes != NULL) {
-        int error = glibc()->mutex_init(m, attributes);
-        if (error != 0 || is_glibcs(b))
+        int error = glibc()->mutex_init(object, attributes);
+        if (error != 0 || is_glibcs(m))
             return error;
-        kind = kind_of(b);
+        kind = kind_of(m);
     }
-    memset(m, 0, sizeof *m);
-    b->kind = kind;
-    b->meta = era_now();
+    memset(object, 0, sizeof *object);
+    m->kind = kind;
+    m->meta = epoch_now();
     return 0;
 }
 
-EXPORT int pthread_mutex_destroy(pthread_mutex_t *m)
+EXPORT int pthread_mutex_destroy(pthread_mutex_t *object)
 {
-    body *b = body_of(m);
-    if (is_glibcs(b))
-        return glibc()->mutex_destroy(m);
+    mutex *m = mutex_of(object);
+    if (is_glibcs(m))
+        return glibc()->mutex_destroy(object);
     if (pawl_debug_on)
-        pawl_debug_destroyed(m, "pthread_mutex_t", PAWL_HOW_TELLS | (owner_of(b) != 0 ? PAWL_HOW_HELD : 0));
-    if (owner_of(b) != 0)
+        pawl_debug_destroyed(object, "pthread_mutex_t",
+                             PAWL_HOW_TELLS | (owner_of(m) != 0 ? PAWL_HOW_HELD : 0));
+    if (owner_of(m) != 0)
         return EBUSY;
     bool held_off = cancel_hold_off();
-    bool used = mutex_is_waited_with(b);
-    if (!used && (meta_of(b) & META_ERA) == era_now())
-        retire_anyhow(b);
+    bool used = mutex_has_cond_waiters(m);
+    if (!used && (meta_of(m) & META_EPOCH) == epoch_now())
+        reentrant_retire(m);
     cancel_allow(held_off);
     if (used)
         return EBUSY;
-    b->kind = -1; /* as glibc has it: no kind of mutex */
+    m->kind = -1; /* as glibc does: not a valid kind */
     return 0;
 }
 
-/* Early, for a key among the first. */
-__attribute__((constructor(101))) static void expect_ends(void)
+/* Early, so that its pthread key is one of the first. */
+__attribute__((constructor(101))) static void expect_thread_exits(void)
 {
     if (LOCK_MINDS_EXIT)
         pawl_thread_expect();
@@ -222,9 +215,9 @@ OF_LIBC(__pthread_mutex_unlock);
 OF_LIBPTHREAD(pthread_mutex_trylock);
 OF_LIBPTHREAD(pthread_mutex_timedlock);
 MOVED(pthread_mutex_clocklock, "2.30");
-ALIAS(own_mutex_init, pthread_mutex_init, "hidden");
-ALIAS(own_mutex_destroy, pthread_mutex_destroy, "hidden");
-ALIAS(own_mutex_lock, pthread_mutex_lock, "hidden");
-ALIAS(own_mutex_trylock, pthread_mutex_trylock, "hidden");
-ALIAS(own_mutex_timedlock, pthread_mutex_timedlock, "hidden");
-ALIAS(own_mutex_unlock, pthread_mutex_unlock, "hidden");
+ALIAS(local_mutex_init, pthread_mutex_init, "hidden");
+ALIAS(local_mutex_destroy, pthread_mutex_destroy, "hidden");
+ALIAS(local_mutex_lock, pthread_mutex_lock, "hidden");
+ALIAS(local_mutex_trylock, pthread_mutex_trylock, "hidden");
+ALIAS(local_mutex_timedlock, pthread_mutex_timedlock, "hidden");
+ALIAS(local_mutex_unlock, pthread_mutex_unlock, "hidden");

@@ -6,7 +6,7 @@
  *
  * Nothing is written by a process that ends through _exit(), exec or a signal.
  */
-#include "preload/fork/era.h"
+#include "preload/fork/epoch.h"
 #include "stats.h"
 #include "report.h"
 #include "table.h"
@@ -114,7 +114,7 @@ static void begin(void)
             MADV_WIPEONFORK); /* a child begins at zero, whoever forks it */
     stats_rows = table_memory;
     stats_on = true;
-    era_without_fast_paths(); /* they ask nothing */
+    disable_fast_paths(); /* they ask nothing */
     at_quick_exit(write_report);
 }
 

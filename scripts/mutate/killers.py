@@ -27,7 +27,7 @@ def check(locks, budget):
 
 
 TESTS = {
-    **{name: harness(f"tests/mutex/test_mutex_{name}") for name in ("mutex", "fairmutex", "cond", "cond_order", "forks", "manners", "nested", "queue", "releases", "head")},
+    **{name: harness(f"tests/mutex/test_mutex_{name}") for name in ("mutex", "fairmutex", "cond", "cond_order", "forks", "manners", "reentry", "queue", "releases", "head")},
     **{
         name: harness(f"tests/test_{name}")
         for name in ("copy", "policy", "parking", "kernel", "hardware", "hapax", "nodes", "semaphore")
@@ -57,7 +57,7 @@ TESTS = {
     ),
 }
 
-MUTEXES = ["releases", "head", "queue", "nested", "cond", "mutex", "forks", "cond_order", "manners", "fairmutex", "check_mutex", "conform_mutex"]
+MUTEXES = ["releases", "head", "queue", "reentry", "cond", "mutex", "forks", "cond_order", "manners", "fairmutex", "check_mutex", "conform_mutex"]
 LOCKS = ["policy", "nodes", "trylock", "thread_exit", "semaphore", "hapax", "tardy", "churn", "forks", "check_locks", "conform_mcs"]
 PRELOAD = ["conform_mutex", "conform_mcs", "conform_fair"]
 
@@ -69,7 +69,7 @@ CHOICE = [
     ("^src/cond.*(watched|pawl_debug)", ["reports"]),
     ("^src/symbol", ["graph", "reports"]),
     ("^src/signals", ["conform_mcs"]),
-    ("^src/nested", ["nested", "conform_mutex"]),
+    ("^src/reentry", ["reentry", "conform_mutex"]),
     ("^src/thread", LOCKS + ["reports", "embed"]),
     ("^src/copy", ["copy", "embed"]),
     ("^src/(nodes|hapax)", LOCKS),
@@ -82,7 +82,7 @@ CHOICE = [
     ("^src/mutex_call", ["reports"]),
     ("^src/", MUTEXES + ["conform_fair", "watched"]),
     ("^preload/stats", ["stats", "conform_mutex"]),
-    ("^preload/(nested|timed)", ["conform_mcs", "conform_mutex"]),
+    ("^preload/mutex/(reentry|timed)", ["conform_mcs", "conform_mutex"]),
     ("^preload/", PRELOAD),
 ]
 

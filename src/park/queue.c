@@ -3,7 +3,7 @@
 #include "queue.h"
 
 #include "../fork.h"
-#include "../nested.h"
+#include "../reentry.h"
 
 #include <pawl/detail/wait.h>
 
@@ -43,7 +43,7 @@ void pawl_bucket_unlock(pawl_bucket *b)
     /* C: publishes the bucket, and what was done to objects under its lock */
     if (PAWL_UNLIKELY(atomic_exchange_explicit(&b->lock, FREE, memory_order_release) == SLEPT_ON))
         pawl_futex_wake(&b->lock);
-    pawl_nested_end();
+    pawl_reentry_end();
 }
 
 pawl_bucket *pawl_bucket_of(const volatile void *key)
@@ -54,7 +54,7 @@ pawl_bucket *pawl_bucket_of(const volatile void *key)
 pawl_bucket *pawl_bucket_lock(const volatile void *key)
 {
     pawl_bucket *b = pawl_bucket_of(key);
-    pawl_nested_begin(b);
+    pawl_reentry_begin(b);
     if (PAWL_UNLIKELY(!take(b)))
         take_slowly(b);
     return b;

@@ -1,4 +1,4 @@
-/* nested.c - what a signal handler does that comes while its thread has the lock of a bucket
+/* reentry.c - what a signal handler does that comes while its thread has the lock of a bucket
  *
  * Built as inside libpawl-<lock>.so. No signal is needed: a thread that has a bucket's lock and calls what needs the
  * same one is where such a handler is.
@@ -9,7 +9,7 @@
 #include <pawl/cond.h>
 #include <pawl/fairmutex.h>
 #include <pawl/mutex.h>
-#include "../../src/nested.h"
+#include "../../src/reentry.h"
 
 #include <stdio.h>
 
@@ -29,17 +29,17 @@ static void a_thread_knows_its_buckets(const lock_info *unused)
     for (third = other + 1; pawl_bucket_of(&many[third]) == pawl_bucket_of(&many[0]) ||
                             pawl_bucket_of(&many[third]) == pawl_bucket_of(&many[other]);)
         third++;
-    CHECK(!pawl_nested_in(&many[0]), "in it from the start");
+    CHECK(!pawl_is_reentry(&many[0]), "in it from the start");
     pawl_bucket *outer = pawl_bucket_lock(&many[0]);
-    CHECK(pawl_nested_in(&many[0]) && !pawl_nested_in(&many[other]), "in another one");
+    CHECK(pawl_is_reentry(&many[0]) && !pawl_is_reentry(&many[other]), "in another one");
     pawl_bucket *inner = pawl_bucket_lock(&many[other]);
-    CHECK(pawl_nested_in(&many[0]) && pawl_nested_in(&many[other]) && !pawl_nested_in(&many[third]),
+    CHECK(pawl_is_reentry(&many[0]) && pawl_is_reentry(&many[other]) && !pawl_is_reentry(&many[third]),
           "not in both");
     pawl_bucket_unlock(inner);
-    CHECK(pawl_nested_in(&many[0]) && !pawl_nested_in(&many[other]), "still in the inner one");
+    CHECK(pawl_is_reentry(&many[0]) && !pawl_is_reentry(&many[other]), "still in the inner one");
     pawl_bucket_unlock(outer);
     inner = pawl_bucket_lock(&many[third]);
-    CHECK(!pawl_nested_in(&many[0]) && !pawl_nested_in(&many[other]), "still in one of them");
+    CHECK(!pawl_is_reentry(&many[0]) && !pawl_is_reentry(&many[other]), "still in one of them");
     pawl_bucket_unlock(inner);
 }
 
@@ -50,7 +50,7 @@ static void enter_another(void *key)
 
 static bool expect_not_in(int instruction)
 {
-    CHECK(!pawl_nested_in(&mutex), "still in it at instruction %d", instruction);
+    CHECK(!pawl_is_reentry(&mutex), "still in it at instruction %d", instruction);
     return true;
 }
 
@@ -72,26 +72,26 @@ static void a_handler_at_any_time_finds_no_bucket_of_before(const lock_info *unu
     step_through(enter_another, (void *)(uintptr_t)in_another_bucket(), expect_not_in);
 }
 
-/* ---- later */
+/* ---- deferred work */
 
 static int done[8], count;
 static pawl_bucket *held;
 
 static void note(void *number)
 {
-    CHECK(!pawl_nested_in(&mutex), "not yet");
+    CHECK(!pawl_is_reentry(&mutex), "not yet");
     errno = EINTR;
     done[count++] = *(int *)number;
 }
 
-static void what_is_left_is_done_once(const lock_info *unused)
+static void deferred_work_is_done_once(const lock_info *unused)
 {
     (void)unused;
     static int one = 1, two = 2;
     held = pawl_bucket_lock(&mutex);
     pawl_bucket *inner = pawl_bucket_lock(in_another_bucket());
-    pawl_nested_later(note, &one);
-    pawl_nested_later(note, &two);
+    pawl_reentry_defer(note, &one);
+    pawl_reentry_defer(note, &two);
     pawl_bucket_unlock(inner);
     CHECK(count == 0, "done too early");
     errno = 77;
@@ -117,13 +117,13 @@ static void nothing(void *unused)
     (void)unused;
 }
 
-static void later_costs_nothing_that_lasts(const lock_info *unused)
+static void deferring_costs_nothing_that_lasts(const lock_info *unused)
 {
     (void)unused;
     long before = pages();
     for (int i = 0; i < 1000; i++) {
         held = pawl_bucket_lock(&mutex);
-        pawl_nested_later(nothing, NULL);
+        pawl_reentry_defer(nothing, NULL);
         pawl_bucket_unlock(held);
     }
     CHECK(pages() < before + 500, "%ld pages more", pages() - before);
@@ -346,16 +346,16 @@ static void signals_arrive(const lock_info *unused)
 }
 
 static const promise promises[] = {
-    ONE("nested", a_handler_at_any_time_finds_no_bucket_of_before),
-    ONE("nested", a_thread_knows_its_buckets),
-    ONE("nested", what_is_left_is_done_once),
-    ONE("nested", later_costs_nothing_that_lasts),
-    ONE("nested", a_mutex_can_be_taken),
-    ONE("nested", a_fairmutex_can_be_taken),
-    ONE("nested", a_mutex_can_be_released),
-    ONE("nested", a_fairmutex_can_be_released),
-    ONE("nested", the_head_is_woken_later),
-    ONE("nested", signals_arrive),
+    ONE("reentry", a_handler_at_any_time_finds_no_bucket_of_before),
+    ONE("reentry", a_thread_knows_its_buckets),
+    ONE("reentry", deferred_work_is_done_once),
+    ONE("reentry", deferring_costs_nothing_that_lasts),
+    ONE("reentry", a_mutex_can_be_taken),
+    ONE("reentry", a_fairmutex_can_be_taken),
+    ONE("reentry", a_mutex_can_be_released),
+    ONE("reentry", a_fairmutex_can_be_released),
+    ONE("reentry", the_head_is_woken_later),
+    ONE("reentry", signals_arrive),
 };
 
 HARNESS_MAIN_WITHOUT_LOCKS(promises)

@@ -1,5 +1,5 @@
-/* nested.c - a signal handler that comes while its own thread holds the lock of a bucket */
-#include "nested.h"
+/* reentry.c - a signal handler that interrupted its own thread in a bucket of the parking lot */
+#include "reentry.h"
 
 #ifdef PAWL_IN_PTHREAD_MUTEX
 
@@ -9,26 +9,26 @@
 #include <errno.h>
 #include <sys/mman.h>
 
-enum { DEPTH = 2 };             /* a handler in a section, and one in the handler's */
+enum { DEPTH = 2 };             /* a bucket of the thread's, and one of its handler's */
 enum { BETWEEN_TRIES = 50000 }; /* nanoseconds */
 
-/* On a page of its own: a handler can get one, at any time, and none is too many. */
+/* One mmap per task: async-signal-safe, unbounded. */
 typedef struct task {
     struct task *before;
-    pawl_later *what;
+    pawl_deferred *what;
     void *object;
 } task;
 
-/* Only this thread and its handlers write it, and a handler leaves it as it was, but for what is to be done later. */
+/* Written by this thread and its handlers only. A handler restores all but `deferred`. */
 static __thread struct {
     pawl_bucket *in[DEPTH];
-    _Atomic(task *) later;
+    _Atomic(task *) deferred;
     uint8_t depth;
 } self __attribute__((tls_model("initial-exec")));
 
-/* The place first, so that a handler takes the next one; before the lock, so that there is no instant in which the
- * thread has it and does not know. */
-void pawl_nested_begin(pawl_bucket *b)
+/* `depth` first, so that a handler uses the next place. Before the bucket is locked, so that the record is never
+ * missing. */
+void pawl_reentry_begin(pawl_bucket *b)
 {
     uint8_t at = self.depth++;
     atomic_signal_fence(memory_order_seq_cst);
@@ -37,12 +37,12 @@ void pawl_nested_begin(pawl_bucket *b)
     atomic_signal_fence(memory_order_seq_cst);
 }
 
-/* Each of them once, whoever comes in between: a handler may take what is left, or leave more. */
-static void catch_up(void)
+/* Each task once: a handler in between may take the rest, or defer more. */
+static void do_deferred(void)
 {
     int before = errno;
     task *t;
-    while ((t = atomic_exchange_explicit(&self.later, NULL, memory_order_relaxed)) != NULL)
+    while ((t = atomic_exchange_explicit(&self.deferred, NULL, memory_order_relaxed)) != NULL)
         while (t != NULL) {
             task now = *t;
             munmap(t, sizeof *t);
@@ -52,7 +52,7 @@ static void catch_up(void)
     errno = before;
 }
 
-void pawl_nested_end(void)
+void pawl_reentry_end(void)
 {
     atomic_signal_fence(memory_order_seq_cst);
     uint8_t at = self.depth - 1;
@@ -60,11 +60,11 @@ void pawl_nested_end(void)
         self.in[at] = NULL;
     self.depth = at;
     atomic_signal_fence(memory_order_seq_cst);
-    if (PAWL_UNLIKELY(atomic_load_explicit(&self.later, memory_order_relaxed) != NULL) && at == 0)
-        catch_up();
+    if (PAWL_UNLIKELY(atomic_load_explicit(&self.deferred, memory_order_relaxed) != NULL) && at == 0)
+        do_deferred();
 }
 
-bool pawl_nested_in(const volatile void *key)
+bool pawl_is_reentry(const volatile void *key)
 {
     if (PAWL_LIKELY(self.depth == 0))
         return false;
@@ -75,21 +75,21 @@ bool pawl_nested_in(const volatile void *key)
     return false;
 }
 
-void pawl_nested_later(pawl_later *what, void *object)
+void pawl_reentry_defer(pawl_deferred *what, void *object)
 {
     task *t = mmap(NULL, sizeof *t, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (t == MAP_FAILED)
         pawl_fatal("pawl: out of memory in a signal handler\n");
     t->what = what;
     t->object = object;
-    while (!atomic_compare_exchange_weak_explicit(&self.later, &t->before, t, memory_order_relaxed,
+    while (!atomic_compare_exchange_weak_explicit(&self.deferred, &t->before, t, memory_order_relaxed,
                                                   memory_order_relaxed))
         ;
 }
 
-int pawl_nested_take(pawl_try *take, void *lock, int clock, const struct timespec *deadline)
+int pawl_reentry_poll(pawl_try *try, void *lock, int clock, const struct timespec *deadline)
 {
-    while (!take(lock)) {
+    while (!try(lock)) {
         struct timespec now;
         clock_gettime(clock, &now);
         if (deadline != NULL && !pawl_is_before(&now, deadline))

@@ -1,0 +1,132 @@
+/* queue.c - waiting in the queue of a condition variable
+ *
+ * A cancellation point, but only the system call is open to cancellation. If it strikes there, cancelled() leaves the
+ * queue, or passes the signal on if it came first, and relocks the mutex before the program's cleanup handlers run.
+ *
+ * Compiled for each lock: over pawl_mutex a signalled waiter is requeued onto the mutex, and wakes when it gets to the
+ * head of that queue.
+ */
+#include "wait.h"
+#include "preload/fork/epoch.h"
+#include "preload/glibc.h"
+#include "preload/mutex/slow.h"
+
+#include "src/cond.h"
+#include "src/mutex.h"
+#include "src/park/futex.h"
+
+#include <errno.h>
+
+#ifdef PRELOAD_REQUEUES
+enum { REQUEUES = true };
+#else
+enum { REQUEUES = false };
+#endif
+
+static bool requeues(const cond_wait *w)
+{
+    return REQUEUES && w->ours;
+}
+
+/* ---- sleeping */
+
+static int sleep_cancelable(cond_wait *w, uint32_t state, const struct timespec *deadline)
+{
+    int type;
+    glibc()->setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, &type);
+    int result = pawl_futex_wait(&w->me.state, state, w->clock, deadline);
+    glibc()->setcanceltype(type, NULL);
+    return result;
+}
+
+static uint32_t state_of(const cond_wait *w)
+{
+    return atomic_load_explicit(&w->me.state, memory_order_acquire); /* F, of pawl_cond */
+}
+
+/* Otherwise `state` is what to sleep on. */
+static bool is_signalled(const cond_wait *w, uint32_t *state)
+{
+    *state = requeues(w) ? PAWL_COND_WAITING : state_of(w);
+    return requeues(w) ? !pawl_cond_is_in_queue(w->cond, &w->me) : *state == PAWL_COND_GO;
+}
+
+enum { IN_CHILD = -1 };
+
+/* Whether a signal handler forked during the wait and this is the child, where the queue is empty. */
+static bool is_in_child(cond_wait *w)
+{
+    if (PAWL_LIKELY(epoch_now() == w->epoch))
+        return false;
+    w->me.next = NULL; /* nobody to pass a broadcast on to */
+    return true;
+}
+
+/* Until signalled (0), timed out and dequeued, or IN_CHILD. */
+static int sleep_until_signalled(cond_wait *w)
+{
+    uint32_t state;
+    while (!is_signalled(w, &state)) {
+        int result = sleep_cancelable(w, state, state == PAWL_COND_WAITING ? w->deadline : NULL);
+        if (is_in_child(w))
+            return IN_CHILD;
+        if (result != 0 && pawl_cond_withdraw(w->cond, &w->me))
+            return result;
+    }
+    return 0;
+}
+
+/* ---- afterwards */
+
+static int relock(cond_wait *w, bool signalled)
+{
+    int error = 0;
+    if (signalled && requeues(w)) {
+        pawl_mutex_wait((pawl_mutex *)w->mutex, &w->me, CLOCK_MONOTONIC, NULL);
+        mutex_relocked(mutex_of(w->mutex), w->depth, w->site);
+    } else {
+        error = wait_relock(w);
+    }
+    wait_use_end(w);
+    if (!requeues(w))
+        pawl_cond_leave_call(&w->me);
+    return error;
+}
+
+/* A waiter that was signalled before it was cancelled passes the signal on. By address: if nobody waits any more, the
+ * condition variable may be gone, and is not touched. */
+static void cancelled(void *argument)
+{
+    cond_wait *w = argument;
+    int before = errno;
+    bool signalled = !is_in_child(w) && !pawl_cond_withdraw(w->cond, &w->me);
+    if (signalled && !requeues(w)) {
+        uint32_t state;
+        while ((state = state_of(w)) != PAWL_COND_GO)
+            pawl_futex_wait(&w->me.state, state, CLOCK_MONOTONIC, NULL);
+    }
+    relock(w, signalled);
+    if (signalled)
+        pawl_cond_signal_waiters(w->cond, false);
+    errno = before;
+}
+
+int wait_in_queue(cond_wait *w)
+{
+    w->epoch = epoch_now();
+    wait_use_begin(w);
+    pawl_cond_enqueue(w->cond, &w->me, requeues(w) ? (pawl_mutex *)w->mutex : NULL);
+    int error = wait_unlock(w);
+    if (error != 0) {
+        if (!pawl_cond_withdraw(w->cond, &w->me))
+            pawl_cond_signal_waiters(w->cond, false);
+        wait_use_end(w);
+        return error;
+    }
+    int result;
+    pthread_cleanup_push(cancelled, w);
+    result = sleep_until_signalled(w);
+    pthread_cleanup_pop(0);
+    error = relock(w, result == 0);
+    return error != 0 || result == IN_CHILD ? error : result; /* in a child, a spurious wake-up */
+}

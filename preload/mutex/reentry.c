@@ -1,0 +1,150 @@
+/* reentry.c - a signal handler that locks, having interrupted its thread in a lock operation
+ *
+ * The handler sets the thread's lock state aside: it draws another hapax and takes queue nodes from the pool. The
+ * thread's waiting element may be in a queue already, so a handler does not queue but polls. Hemlock's mailbox may be
+ * in use by the interrupted hand-off, so handlers have a mailbox of their own.
+ */
+#include "reentry.h"
+#include "lock.h"
+
+#include "src/reentry.h"
+
+#include <pawl/detail/nodes.h>
+
+#ifdef PRELOAD_MUTEX
+#define PRELOAD_LOCK none_of_the_register
+#endif
+
+typedef struct aside {
+    uint64_t hapax;
+    pawl_node *nodes;
+    int8_t puts_left;
+} aside;
+
+static aside set_aside(void)
+{
+    aside a = {pawl_self.hapax, pawl_self.nodes, pawl_self.puts_left};
+    pawl_self.hapax = 0;
+    pawl_self.nodes = NULL;
+    pawl_self.puts_left = INT8_MAX;
+    return a;
+}
+
+static void restore(aside a)
+{
+    pawl_nodes_trim(0);
+    pawl_self.hapax = a.hapax;
+    pawl_self.nodes = a.nodes;
+    pawl_self.puts_left = a.puts_left;
+}
+
+/* ---- Hemlock's, of which all but one listing speak of one mailbox in the same way: see hemlock.h */
+
+#define BOX_hemlock         , &pawl_self.hemlock.grant
+#define BOX_hemlock_naive   , &pawl_self.hemlock.grant
+#define BOX_hemlock_overlap , &pawl_self.hemlock.overlap
+#define BOX_hemlock_oh1     , &pawl_self.hemlock.flagged
+#define BOX_hemlock_oh2     , &pawl_self.hemlock.grant
+
+/* Null for all other locks. */
+static inline pawl_word *threads_mailbox(void)
+{
+    return PRELOAD_SAID(JOIN(BOX_, PRELOAD_LOCK, ));
+}
+
+static __thread pawl_word mailbox __attribute__((tls_model("initial-exec")));
+
+/* A byte that a lock of one word leaves free: whether a handler's mailbox holds the lock. */
+static char *is_by_mailbox(mutex *m)
+{
+    return &m->third[0];
+}
+
+static bool try_by_mailbox(mutex *m)
+{
+    if (!pawl_cas_acq_rel((pawl_word *)m, 0, pawl_address(&mailbox))) /* A, D */
+        return false;
+    *is_by_mailbox(m) = true;
+    return true;
+}
+
+/* An address in the mailbox: the interrupted thread is handing off another lock. An odd number announces a waiter
+ * (`oh1`). */
+static void await_hand_off(pawl_word *box)
+{
+    uint64_t found;
+    while ((found = atomic_load_explicit(box, memory_order_relaxed)) != 0 && (found & 1) == 0)
+        pawl_wait_while_eq(box, found);
+}
+
+static void release_by_mailbox(mutex *m)
+{
+    pawl_word *tail = (pawl_word *)m;
+    if (!*is_by_mailbox(m)) { /* taken by the interrupted thread */
+        await_hand_off(threads_mailbox());
+        raw_release(m);
+        await_hand_off(threads_mailbox());
+        return;
+    }
+    *is_by_mailbox(m) = false;
+    if (pawl_cas_release(tail, pawl_address(&mailbox), 0)) /* A */
+        return;
+    pawl_post(&mailbox, pawl_address(tail));                  /* B: publishes the critical section */
+    pawl_wait_rmw_while_eq(&mailbox, pawl_address(tail));     /* C */
+    atomic_store_explicit(&mailbox, 0, memory_order_relaxed); /* an announcement of `oh1` may have followed */
+}
+
+/* ---- any lock */
+
+static bool try_in_handler(void *argument)
+{
+    mutex *m = argument;
+    if (threads_mailbox() != NULL)
+        return try_by_mailbox(m);
+    aside a = set_aside();
+    bool taken = raw_try(m);
+    restore(a);
+    return taken;
+}
+
+static void release_in_handler(mutex *m)
+{
+    if (threads_mailbox() != NULL) {
+        release_by_mailbox(m);
+        return;
+    }
+    aside a = set_aside();
+    raw_release(m);
+    restore(a);
+}
+
+void acquire_in_handler(mutex *m)
+{
+    pawl_reentry_poll(try_in_handler, m, CLOCK_MONOTONIC, NULL);
+}
+
+bool reentrant_try(mutex *m)
+{
+    return is_reentry() ? try_in_handler(m) : lock_try(m);
+}
+
+void reentrant_release(mutex *m)
+{
+    if (UNLOCK_USES_THREAD && is_reentry())
+        release_in_handler(m);
+    else
+        lock_release(m);
+}
+
+void reentrant_retire(mutex *m)
+{
+    if (is_reentry()) {
+        aside a = set_aside();
+        lock_retire(m);
+        restore(a);
+        return;
+    }
+    operation_begin(LOCK_USES_THREAD);
+    lock_retire(m);
+    operation_end(LOCK_USES_THREAD);
+}
