@@ -1,14 +1,15 @@
 /* nested.c - locking in a signal handler that has interrupted locking
  *
- * What the thread keeps for its locks is put aside: a hapax is drawn anew, a queue node comes from the pool. The element
+ * The thread's slices are put aside, as slice.h says: a hapax is drawn anew, a queue node comes from the pool. The element
  * that it waits on may be in a queue already, so a handler does not wait in one but tries again. Hemlock's mailbox may
  * be full of the hand-over that was interrupted, so there is another one for handlers.
  */
 #include "lock.h"
 
 #include "src/nested.h"
+#include "src/slices.h"
 
-#include <pawl/detail/nodes.h>
+#include <string.h>
 
 #ifdef PRELOAD_MUTEX
 #define PRELOAD_LOCK none_of_the_register
@@ -19,41 +20,50 @@ static bool is_nested(void)
     return LOCK_USES_THREAD && self.ready == 0 && self.tid != 0;
 }
 
-typedef struct aside {
-    uint64_t hapax;
-    pawl_node *nodes;
-    int8_t puts_left;
-} aside;
-
-static aside put_aside(void)
+static const pawl_slice *own_slice_at(int *i)
 {
-    aside a = {pawl_self.hapax, pawl_self.nodes, pawl_self.puts_left};
-    pawl_self.hapax = 0;
-    pawl_self.nodes = NULL;
-    pawl_self.puts_left = INT8_MAX;
-    return a;
+    const pawl_slice *s;
+    do
+        s = pawl_slice_at((*i)++);
+    while (s != NULL && s->shared);
+    return s;
 }
 
-static void restore(aside a)
+/* Of all slices that are put aside. */
+static size_t aside_bytes(void)
 {
-    pawl_nodes_trim(0);
-    pawl_self.hapax = a.hapax;
-    pawl_self.nodes = a.nodes;
-    pawl_self.puts_left = a.puts_left;
+    size_t bytes = 0;
+    const pawl_slice *s;
+    for (int i = 0; (s = own_slice_at(&i)) != NULL;)
+        bytes += s->size;
+    return bytes;
+}
+
+static void put_aside(char *to)
+{
+    const pawl_slice *s;
+    for (int i = 0; (s = own_slice_at(&i)) != NULL; to += s->size) {
+        memcpy(to, s->address(), s->size);
+        memset(s->address(), 0, s->size);
+    }
+}
+
+static void restore(const char *from)
+{
+    const pawl_slice *s;
+    for (int i = 0; (s = own_slice_at(&i)) != NULL; from += s->size) {
+        if (s->leave != NULL)
+            s->leave();
+        memcpy(s->address(), from, s->size);
+    }
 }
 
 /* ---- Hemlock's, of which all but one listing speak of one mailbox in the same way: see hemlock.h */
 
-#define BOX_hemlock         , &pawl_self.hemlock.grant
-#define BOX_hemlock_naive   , &pawl_self.hemlock.grant
-#define BOX_hemlock_overlap , &pawl_self.hemlock.overlap
-#define BOX_hemlock_oh1     , &pawl_self.hemlock.flagged
-#define BOX_hemlock_oh2     , &pawl_self.hemlock.grant
-
 /* Null for all other locks. */
 static inline pawl_word *threads_mailbox(void)
 {
-    return PRELOAD_SAID(JOIN(BOX_, PRELOAD_LOCK, ));
+    return PRELOAD_SAID(JOIN(PAWL_MAILBOX_, PRELOAD_LOCK, ));
 }
 
 static __thread pawl_word mailbox __attribute__((tls_model("initial-exec")));
@@ -104,9 +114,10 @@ static bool try_nested(void *mutex)
     body *b = mutex;
     if (threads_mailbox() != NULL)
         return try_by_mailbox(b);
-    aside a = put_aside();
+    char aside[aside_bytes()];
+    put_aside(aside);
     bool taken = raw_try(b);
-    restore(a);
+    restore(aside);
     return taken;
 }
 
@@ -116,9 +127,10 @@ static void release_nested(body *b)
         release_by_mailbox(b);
         return;
     }
-    aside a = put_aside();
+    char aside[aside_bytes()];
+    put_aside(aside);
     raw_release(b);
-    restore(a);
+    restore(aside);
 }
 
 bool try_anyhow(body *b)
@@ -146,9 +158,10 @@ void release_anyhow(body *b)
 void retire_anyhow(body *b)
 {
     if (is_nested()) {
-        aside a = put_aside();
+        char aside[aside_bytes()];
+        put_aside(aside);
         retire(b);
-        restore(a);
+        restore(aside);
         return;
     }
     if (LOCK_USES_THREAD)
