@@ -14,24 +14,22 @@ check_state state;
 /* ---- what scenarios are made of */
 
 /* libpawl's hook, for simulated threads. */
-void pawl_thread_enter(void)
+bool pawl_thread_enter(void)
 {
-    if (pawl_self.at_exit)
-        return;
-    pawl_self.at_exit = true;
     lab_at_thread_exit(pawl_thread_leave);
+    return true;
 }
 
 /* A thread's first words: what would otherwise depend on where memory happens to be, or cost a visit to the
  * pool that every thread makes and that `exit` checks. */
 static void begin_thread(int id, bool own_nodes)
 {
-    pawl_self.random = state.with.random + 0x9E3779B97F4A7C15u * (uint64_t)(id + 1);
+    pawl_random_self = state.with.random + 0x9E3779B97F4A7C15u * (uint64_t)(id + 1);
     if (!own_nodes)
         return;
     for (int i = 0; i < CHECK_NODES; i++)
         state.node[id][i].link = i + 1 < CHECK_NODES ? &state.node[id][i + 1] : NULL;
-    pawl_self.nodes = &state.node[id][0];
+    pawl_nodes_self.free = &state.node[id][0];
 }
 
 static void critical_section(int which)

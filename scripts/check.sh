@@ -11,7 +11,7 @@ set -eu
 cd "$(dirname "$0")/.."
 
 # Those that are joined by a + run side by side: they keep one CPU busy each, or wait more than they compute.
-sections=(native headers+embed+debug preload+cli apps+count+report lab+mutants+check clang tsan+asan aarch64+riscv64)
+sections=(native headers+embed+debug+toy preload+cli apps+count+report lab+mutants+check clang tsan+asan aarch64+riscv64)
 soak_sections=(native apps tsan asan deep_check mutate)
 scale=1 # of the tests; every section takes a fraction of it
 
@@ -63,6 +63,11 @@ section_headers() {
 section_embed() {
     build
     tests/embed/run.sh build-check
+}
+
+# A new lock with state in each thread.
+section_toy() {
+    tests/toy/run.sh build-check
 }
 
 # The debug mode: its reports, and part of the native tests watched by it.

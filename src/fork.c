@@ -1,23 +1,19 @@
 /* fork.c - a child of fork(), where no other thread exists */
 #include "copy.h"
 #include "fork.h"
-
-#include <pawl/detail/thread.h>
+#include "slices.h"
 
 #include <pthread.h>
 #include <string.h>
 
 PAWL_ONE_COPY
 
-/* It takes its state along. Whoever was to clear its mailboxes is not there. */
 void pawl_fork_thread(void)
 {
-    pawl_mailboxes *boxes = &pawl_self.hemlock;
-    atomic_store_explicit(&boxes->grant, 0, memory_order_relaxed);
-    atomic_store_explicit(&boxes->overlap, 0, memory_order_relaxed);
-    atomic_store_explicit(&boxes->flagged, 0, memory_order_relaxed);
-    atomic_store_explicit(&boxes->chain, 0, memory_order_relaxed);
-    pawl_self.hapax = 0; /* the rest of the block is the parent's */
+    const pawl_slice *s;
+    for (int i = 0; (s = pawl_slice_at(i)) != NULL; i++)
+        if (s->child == PAWL_ZEROED)
+            memset(s->address(), 0, s->size);
 }
 
 void pawl_fork_process(void)

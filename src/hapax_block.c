@@ -31,6 +31,6 @@ uint64_t pawl_hapax_refill(void)
     if (PAWL_UNLIKELY(block > LAST_BLOCK))
         pawl_fatal("pawl: hapax values exhausted (2^48 blocks of 65536 were used)\n");
     uint64_t hapax = block << PAWL_HAPAX_BITS;
-    pawl_self.hapax = hapax + 1;
+    pawl_hapax_self = hapax + 1;
     return hapax;
 }

@@ -63,13 +63,13 @@ pawl_node *pawl_nodes_refill(void)
     pool_unlock();
 
     last->link = NULL;
-    pawl_self.nodes = first->link;
+    pawl_nodes_self.free = first->link;
     return first;
 }
 
 void pawl_nodes_trim(size_t keep)
 {
-    pawl_node **end = &pawl_self.nodes;
+    pawl_node **end = &pawl_nodes_self.free;
     while (keep-- > 0 && *end != NULL)
         end = &(*end)->link;
     pawl_node *n = *end;
@@ -89,8 +89,14 @@ void pawl_nodes_trim(size_t keep)
 void pawl_nodes_settle(void)
 {
     pawl_thread_enter();
-    pawl_self.puts_left = INT8_MAX;
+    pawl_nodes_self.puts_left = INT8_MAX;
     pawl_nodes_trim(PAWL_NODES_KEPT);
+}
+
+void pawl_nodes_leave(void)
+{
+    pawl_nodes_trim(0);
+    pawl_nodes_self.puts_left = 0; /* a destructor that unlocks again calls pawl_nodes_settle() again */
 }
 
 void pawl_nodes_reserve(size_t n)

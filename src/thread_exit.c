@@ -13,6 +13,7 @@
 static pthread_key_t key;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static bool have_key;
+static __thread bool entered __attribute__((tls_model("initial-exec")));
 
 static void make_key(void);
 
@@ -29,6 +30,7 @@ void pawl_thread_expect(void)
 static void leave(void *unused)
 {
     (void)unused;
+    entered = false; /* a destructor that locks again calls pawl_thread_enter() again */
     valgrind_quiet();
     pawl_debug_thread_end();
     pawl_thread_leave();
@@ -40,15 +42,16 @@ static void make_key(void)
     have_key = pthread_key_create(&key, leave) == 0;
 }
 
-void pawl_thread_enter(void)
+bool pawl_thread_enter(void)
 {
-    if (pawl_self.at_exit)
-        return;
+    if (entered)
+        return true;
     pthread_once(&once, make_key);
     /* Before the call: if it allocates, it may come back here. Without a key (the process has used up all of them)
      * the thread's few nodes are lost at its end, and Overlap waits for its successor. */
-    pawl_self.at_exit = true;
-    pawl_self.at_exit = have_key && pthread_setspecific(key, &pawl_self) == 0;
+    entered = true;
+    entered = have_key && pthread_setspecific(key, &entered) == 0;
+    return entered;
 }
 
 /* ---- libpawl.a in a plugin, which dlclose() unloads

@@ -96,8 +96,8 @@ static void live_on_the_edge(int me, void *arg)
     (void)me;
     for (size_t i = 0; i < e->rounds; i++) {
         lock_ctx c;
-        if (pawl_self.hapax % BLOCK != 0)
-            pawl_self.hapax |= BLOCK - 2; /* gives up the rest of the block */
+        if (pawl_hapax_self % BLOCK != 0)
+            pawl_hapax_self |= BLOCK - 2; /* gives up the rest of the block */
         e->lock->lock(e->l, &c);
         generator_step(&e->shared);
         e->lock->unlock(e->l, &c);

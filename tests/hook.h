@@ -17,6 +17,6 @@
  * be taken. With that out of the way before lock() is called, whoever waits has arrived. */
 static inline void hook_settle(const void *lock)
 {
-    while (atomic_load_explicit(&pawl_self.hemlock.overlap, memory_order_relaxed) == pawl_address(lock))
+    while (atomic_load_explicit(&pawl_hemlock_self.overlap, memory_order_relaxed) == pawl_address(lock))
         sched_yield();
 }

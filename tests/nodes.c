@@ -18,7 +18,7 @@ enum { MANY = 500, THREADS = 3 };
 static size_t cached(void)
 {
     size_t n = 0;
-    for (const pawl_node *at = pawl_self.nodes; at != NULL; at = at->link)
+    for (const pawl_node *at = pawl_nodes_self.free; at != NULL; at = at->link)
         n++;
     return n;
 }
@@ -45,7 +45,7 @@ static void a_thread_keeps_as_many_as_it_should(const lock_info *unused)
         pawl_node_put(node[i]);
     pawl_nodes_settle();
     CHECK(cached() == PAWL_NODES_KEPT, "%zu kept", cached());
-    CHECK(pawl_self.puts_left == INT8_MAX, "looks again after %d", pawl_self.puts_left);
+    CHECK(pawl_nodes_self.puts_left == INT8_MAX, "looks again after %d", pawl_nodes_self.puts_left);
     pawl_nodes_trim(20);
     CHECK(cached() == 20 && pawl_nodes_out() == 20, "%zu of 20 kept, %zu out", cached(), pawl_nodes_out());
     pawl_nodes_trim(30);
@@ -172,7 +172,7 @@ static void ask(void)
 static void have_nodes_and_go_on(int me, void *arg)
 {
     (void)me;
-    for (have = 0; have == 0 || pawl_self.nodes != NULL; have++)
+    for (have = 0; have == 0 || pawl_nodes_self.free != NULL; have++)
         mine[have] = pawl_node_get();
     atomic_store(&ready, 1);
     await(&ready, 2);

@@ -256,7 +256,7 @@ static void pauses_take_about_as_long(const lock_info *unused)
 #ifdef PAWL_TEST_EMULATED
     skip("an emulator takes its time");
 #endif
-    CHECK(pawl_pauses(0) == 0 && pawl_self.spins == 0, "asked for nothing, and counted");
+    CHECK(pawl_pauses(0) == 0 && spins == 0, "asked for nothing, and counted");
     if (!pawl_may_spin())
         skip("nobody spins on one CPU");
     for (; rounds < ROUNDS || (!short_enough && rounds < MOST); rounds++) {

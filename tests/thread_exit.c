@@ -3,6 +3,7 @@
  * How the library gets to know of it is not exported, so its source is part of this program.
  */
 #include "hook.h"
+#include "../src/slices.h"
 #include "sanitized.h"
 #include "team.h"
 
@@ -21,7 +22,7 @@ typedef struct scene {
     const lock_info *lock;
     void *l;
     atomic_int owned, waits, resume, entered, compared;
-    pawl_thread *owners_memory;
+    void *owners_memory;
     bool reused;
 } scene;
 
@@ -42,7 +43,7 @@ static void *own_and_end(void *arg)
 {
     scene *s = arg;
     lock_ctx c;
-    s->owners_memory = &pawl_self;
+    s->owners_memory = &pawl_hemlock_self;
     s->lock->lock(s->l, &c);
     atomic_store(&s->owned, 1);
     await(&s->waits, 1);
@@ -63,25 +64,27 @@ static void *succeed(void *arg)
     return NULL;
 }
 
-/* Uses no lock itself: its state is a canvas on which any foreign write shows. */
+static void fill_slices(int byte)
+{
+    const pawl_slice *s;
+    for (int i = 0; (s = pawl_slice_at(i)) != NULL; i++)
+        memset(s->address(), byte, s->size);
+}
+
+/* Uses no lock itself: its slices are a canvas on which any foreign write shows. */
 static void *inherit(void *arg)
 {
     scene *s = arg;
-    pawl_mailboxes zero = pawl_self.hemlock;
-    pawl_element zero_element = pawl_self.element;
-    s->reused = &pawl_self == s->owners_memory;
-    memset(&pawl_self.hemlock, PATTERN, sizeof pawl_self.hemlock);
-    memset(&pawl_self.element, PATTERN, sizeof pawl_self.element);
+    s->reused = (void *)&pawl_hemlock_self == s->owners_memory;
+    fill_slices(PATTERN);
     atomic_store(&s->resume, 1);
     await(&s->entered, 1);
-    for (size_t i = 0; i < sizeof pawl_self.hemlock; i++)
-        CHECK(((volatile unsigned char *)&pawl_self.hemlock)[i] == PATTERN,
-              "a dead thread's mailbox was written");
-    for (size_t i = 0; i < sizeof pawl_self.element; i++)
-        CHECK(((volatile unsigned char *)&pawl_self.element)[i] == PATTERN,
-              "a dead thread's element was written");
-    pawl_self.hemlock = zero;
-    pawl_self.element = zero_element;
+    const pawl_slice *slice;
+    for (int i = 0; (slice = pawl_slice_at(i)) != NULL; i++)
+        for (size_t at = 0; at < slice->size; at++)
+            CHECK(((volatile unsigned char *)slice->address())[at] == PATTERN,
+                  "a dead thread's `%s` was written", slice->name);
+    fill_slices(0);
     return NULL;
 }
 
@@ -173,13 +176,14 @@ static const ElfW(Dyn) * dynamic; /* what the library takes for that of the file
 
 static atomic_int asked; /* for the end of a thread */
 static bool refuse;
+static __thread bool enters;
 
 int pthread_setspecific(pthread_key_t key, const void *value)
 {
     static int (*libc)(pthread_key_t, const void *);
-    if (value == &pawl_self) {
-        CHECK(pawl_self.at_exit, "an allocator that locks would ask again, without end");
-        atomic_fetch_add(&asked, 1);
+    if (enters) {
+        CHECK(atomic_fetch_add(&asked, 1) < 2, "asks again, without end");
+        CHECK(pawl_thread_enter(), "what an allocator's lock would do");
         if (refuse)
             return ENOMEM;
     }
@@ -190,24 +194,24 @@ int pthread_setspecific(pthread_key_t key, const void *value)
 
 static void *enter_often(void *unused)
 {
+    enters = true;
     refuse = true;
-    pawl_thread_enter();
-    CHECK(!pawl_self.at_exit && atomic_load(&asked) == 1, "takes no for an answer");
+    CHECK(!pawl_thread_enter() && atomic_load(&asked) == 1, "takes no for an answer");
     refuse = false;
     for (int i = 0; i < 3; i++)
-        pawl_thread_enter();
-    CHECK(pawl_self.at_exit && atomic_load(&asked) == 2, "asked %d times", atomic_load(&asked));
+        CHECK(pawl_thread_enter() && atomic_load(&asked) == 2, "asked %d times", atomic_load(&asked));
+    enters = false;
     return unused;
 }
 
 static void *enter_without_a_key(void *unused)
 {
     have_key = false; /* there were none left */
-    pawl_thread_enter();
-    CHECK(!pawl_self.at_exit && atomic_load(&asked) == 0, "asked without a key");
+    enters = true;
+    CHECK(!pawl_thread_enter() && atomic_load(&asked) == 0, "asked without a key");
     once = (pthread_once_t)PTHREAD_ONCE_INIT;
-    pawl_thread_enter();
-    CHECK(have_key && pawl_self.at_exit && atomic_load(&asked) == 1, "there is no key");
+    CHECK(pawl_thread_enter() && have_key && atomic_load(&asked) == 1, "there is no key");
+    enters = false;
     return unused;
 }
 

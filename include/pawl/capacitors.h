@@ -13,6 +13,7 @@
 #pragma once
 
 #include "capacitor.h"
+#include "detail/random.h"
 #include "lifo.h"
 #include "mcs.h"
 #include "reciprocating.h"

@@ -21,17 +21,19 @@
 #pragma once
 
 #include "detail/base.h"
+#include "detail/mailboxes.h"
 
 typedef struct pawl_hemlock {
     pawl_word tail;
 } pawl_hemlock;
 
 typedef pawl_no_ctx pawl_hemlock_ctx;
+#define PAWL_MAILBOX_hemlock , &pawl_hemlock_self.grant
 
 static inline void pawl_hemlock_acquire(pawl_hemlock *l, pawl_hemlock_ctx *c)
 {
     (void)c;
-    pawl_word *mine = &pawl_self.hemlock.grant;
+    pawl_word *mine = &pawl_hemlock_self.grant;
     /* A: acquires the critical section of an owner that found no successor. D: releases our mailbox, which a
      * young thread has only just made, to the successor that will watch it. */
     uint64_t before = atomic_exchange_explicit(&l->tail, pawl_address(mine), memory_order_acq_rel);
@@ -42,13 +44,13 @@ static inline void pawl_hemlock_acquire(pawl_hemlock *l, pawl_hemlock_ctx *c)
 static inline bool pawl_hemlock_try_acquire(pawl_hemlock *l, pawl_hemlock_ctx *c)
 {
     (void)c;
-    return pawl_cas_acq_rel(&l->tail, 0, pawl_address(&pawl_self.hemlock.grant)); /* A, D */
+    return pawl_cas_acq_rel(&l->tail, 0, pawl_address(&pawl_hemlock_self.grant)); /* A, D */
 }
 
 static inline void pawl_hemlock_release(pawl_hemlock *l, pawl_hemlock_ctx *c)
 {
     (void)c;
-    pawl_word *mine = &pawl_self.hemlock.grant;
+    pawl_word *mine = &pawl_hemlock_self.grant;
     if (PAWL_LIKELY(pawl_cas_release(&l->tail, pawl_address(mine), 0))) /* A */
         return;
     pawl_post(mine, pawl_address(l)); /* B: publishes the critical section */

@@ -18,6 +18,8 @@
 #pragma once
 
 #include "detail/base.h"
+#include "detail/element.h"
+#include "detail/mailboxes.h"
 
 typedef struct pawl_hemlock_chain {
     pawl_word tail;
@@ -40,13 +42,13 @@ static inline uint64_t pawl_chain_push(pawl_word *chain, pawl_element *first, pa
 static inline void pawl_hemlock_chain_acquire(pawl_hemlock_chain *l, pawl_hemlock_chain_ctx *c)
 {
     (void)c;
-    pawl_word *mine = &pawl_self.hemlock.chain;
+    pawl_word *mine = &pawl_hemlock_self.chain;
     /* A: acquires the critical section of an owner that found no successor. D: releases our chain, which a
      * young thread has only just made, to the successor that will push to it. */
     uint64_t before = atomic_exchange_explicit(&l->tail, pawl_address(mine), memory_order_acq_rel);
     if (PAWL_LIKELY(before == 0))
         return;
-    pawl_element *e = &pawl_self.element;
+    pawl_element *e = &pawl_element_self;
     e->lock = l;
     atomic_store_explicit(&e->gate, 0, memory_order_relaxed);
     pawl_chain_push((pawl_word *)before, e, e);
@@ -56,7 +58,7 @@ static inline void pawl_hemlock_chain_acquire(pawl_hemlock_chain *l, pawl_hemloc
 static inline bool pawl_hemlock_chain_try_acquire(pawl_hemlock_chain *l, pawl_hemlock_chain_ctx *c)
 {
     (void)c;
-    return pawl_cas_acq_rel(&l->tail, 0, pawl_address(&pawl_self.hemlock.chain)); /* A, D */
+    return pawl_cas_acq_rel(&l->tail, 0, pawl_address(&pawl_hemlock_self.chain)); /* A, D */
 }
 
 /* Takes the element that waits for `l` out of a detached chain, or returns NULL. What remains is pushed
@@ -87,7 +89,7 @@ static inline pawl_element *pawl_chain_take(pawl_word *chain, uint64_t detached,
 static inline void pawl_hemlock_chain_release(pawl_hemlock_chain *l, pawl_hemlock_chain_ctx *c)
 {
     (void)c;
-    pawl_word *mine = &pawl_self.hemlock.chain;
+    pawl_word *mine = &pawl_hemlock_self.chain;
     if (PAWL_LIKELY(pawl_cas_release(&l->tail, pawl_address(mine), 0))) /* A */
         return;
     pawl_element *successor;

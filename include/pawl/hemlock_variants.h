@@ -10,7 +10,7 @@
  * Sharing     by threads of one process
  * Differs     arrival releases the mailbox; what a successor does last to it is a release, and its owner
  *             acquires it, because the mailbox comes and goes with its thread; `overlap` has an exit rule for
- *             the same reason (pawl_thread_leave())
+ *             the same reason (detail/mailboxes.h)
  *
  * `overlap` and `oh1` have a mailbox of their own: a thread may hold locks of several kinds, and their
  * mailboxes do not mean the same.
@@ -23,11 +23,12 @@
 
 typedef pawl_hemlock pawl_hemlock_naive;
 typedef pawl_no_ctx pawl_hemlock_naive_ctx;
+#define PAWL_MAILBOX_hemlock_naive , &pawl_hemlock_self.grant
 
 static inline void pawl_hemlock_naive_acquire(pawl_hemlock_naive *l, pawl_hemlock_naive_ctx *c)
 {
     (void)c;
-    pawl_word *mine = &pawl_self.hemlock.grant;
+    pawl_word *mine = &pawl_hemlock_self.grant;
     /* A: acquires the critical section of an owner that found no successor. D: releases our empty mailbox:
      * the load below may be of any age, and must not find the lock in the mailbox's past. */
     uint64_t before = atomic_exchange_explicit(&l->tail, pawl_address(mine), memory_order_acq_rel);
@@ -40,13 +41,13 @@ static inline void pawl_hemlock_naive_acquire(pawl_hemlock_naive *l, pawl_hemloc
 static inline bool pawl_hemlock_naive_try_acquire(pawl_hemlock_naive *l, pawl_hemlock_naive_ctx *c)
 {
     (void)c;
-    return pawl_cas_acq_rel(&l->tail, 0, pawl_address(&pawl_self.hemlock.grant)); /* A, D */
+    return pawl_cas_acq_rel(&l->tail, 0, pawl_address(&pawl_hemlock_self.grant)); /* A, D */
 }
 
 static inline void pawl_hemlock_naive_release(pawl_hemlock_naive *l, pawl_hemlock_naive_ctx *c)
 {
     (void)c;
-    pawl_word *mine = &pawl_self.hemlock.grant;
+    pawl_word *mine = &pawl_hemlock_self.grant;
     if (PAWL_LIKELY(pawl_cas_release(&l->tail, pawl_address(mine), 0))) /* A */
         return;
     pawl_post(mine, pawl_address(l)); /* B: publishes the critical section */
@@ -59,15 +60,16 @@ PAWL_LOCK_FUNCTIONS(hemlock_naive, PAWL_HOW_OWNER)
 
 typedef pawl_hemlock pawl_hemlock_overlap;
 typedef pawl_no_ctx pawl_hemlock_overlap_ctx;
+#define PAWL_MAILBOX_hemlock_overlap , &pawl_hemlock_self.overlap
 
 static inline void pawl_hemlock_overlap_acquire(pawl_hemlock_overlap *l, pawl_hemlock_overlap_ctx *c)
 {
     (void)c;
-    pawl_word *mine = &pawl_self.hemlock.overlap;
+    pawl_word *mine = &pawl_hemlock_self.overlap;
     /* Whoever may leave something in the mailbox must wait for it before it ends. Here, because the lock may be the
      * one that pawl_thread_enter() needs. */
-    if (PAWL_UNLIKELY(!pawl_self.at_exit))
-        pawl_thread_enter();
+    if (PAWL_UNLIKELY(!pawl_hemlock_self.awaited))
+        pawl_hemlock_self.awaited = pawl_thread_enter();
     /* The mailbox may still say that we hand over this very lock; our next successor would believe it. */
     pawl_wait_while_eq_relaxed(mine, pawl_address(l));
     uint64_t before = atomic_exchange_explicit(&l->tail, pawl_address(mine), memory_order_acq_rel); /* A, D */
@@ -80,7 +82,7 @@ static inline void pawl_hemlock_overlap_acquire(pawl_hemlock_overlap *l, pawl_he
 static inline bool pawl_hemlock_overlap_try_acquire(pawl_hemlock_overlap *l, pawl_hemlock_overlap_ctx *c)
 {
     (void)c;
-    pawl_word *mine = &pawl_self.hemlock.overlap;
+    pawl_word *mine = &pawl_hemlock_self.overlap;
     if (atomic_load_explicit(mine, memory_order_relaxed) == pawl_address(l))
         return false; /* our successor has not even begun: the lock is held */
     return pawl_cas_acq_rel(&l->tail, 0, pawl_address(mine)); /* A, D */
@@ -89,12 +91,12 @@ static inline bool pawl_hemlock_overlap_try_acquire(pawl_hemlock_overlap *l, paw
 static inline void pawl_hemlock_overlap_release(pawl_hemlock_overlap *l, pawl_hemlock_overlap_ctx *c)
 {
     (void)c;
-    pawl_word *mine = &pawl_self.hemlock.overlap;
+    pawl_word *mine = &pawl_hemlock_self.overlap;
     if (PAWL_LIKELY(pawl_cas_release(&l->tail, pawl_address(mine), 0))) /* A */
         return;
     pawl_wait_until_eq_relaxed(mine, 0);
     pawl_post(mine, pawl_address(l)); /* B: publishes the critical section */
-    if (PAWL_UNLIKELY(!pawl_self.at_exit))
+    if (PAWL_UNLIKELY(!pawl_hemlock_self.awaited))
         pawl_wait_until_eq(mine, 0); /* C: nothing will do it when the thread ends */
 }
 
@@ -108,7 +110,7 @@ typedef pawl_no_ctx pawl_hemlock_ah_ctx;
 static inline void pawl_hemlock_ah_acquire(pawl_hemlock_ah *l, pawl_hemlock_ah_ctx *c)
 {
     (void)c;
-    pawl_word *mine = &pawl_self.hemlock.grant;
+    pawl_word *mine = &pawl_hemlock_self.grant;
     /* D: releases our empty mailbox; it held this lock's address during our last unlock */
     uint64_t before = atomic_exchange_explicit(&l->tail, pawl_address(mine), memory_order_acq_rel); /* A, D */
     if (PAWL_UNLIKELY(before != 0))
@@ -123,7 +125,7 @@ static inline bool pawl_hemlock_ah_try_acquire(pawl_hemlock_ah *l, pawl_hemlock_
 static inline void pawl_hemlock_ah_release(pawl_hemlock_ah *l, pawl_hemlock_ah_ctx *c)
 {
     (void)c;
-    pawl_word *mine = &pawl_self.hemlock.grant;
+    pawl_word *mine = &pawl_hemlock_self.grant;
     pawl_post(mine, pawl_address(l)); /* B: publishes the critical section */
     if (PAWL_LIKELY(pawl_cas_release(&l->tail, pawl_address(mine), 0))) { /* A */
         atomic_store_explicit(mine, 0, memory_order_relaxed);
@@ -139,11 +141,12 @@ PAWL_LOCK_FUNCTIONS(hemlock_ah, PAWL_HOW_OWNER)
 
 typedef pawl_hemlock pawl_hemlock_oh1;
 typedef pawl_no_ctx pawl_hemlock_oh1_ctx;
+#define PAWL_MAILBOX_hemlock_oh1 , &pawl_hemlock_self.flagged
 
 static inline void pawl_hemlock_oh1_acquire(pawl_hemlock_oh1 *l, pawl_hemlock_oh1_ctx *c)
 {
     (void)c;
-    pawl_word *mine = &pawl_self.hemlock.flagged;
+    pawl_word *mine = &pawl_hemlock_self.flagged;
     uint64_t before = atomic_exchange_explicit(&l->tail, pawl_address(mine), memory_order_acq_rel); /* A, D */
     if (PAWL_LIKELY(before == 0))
         return;
@@ -154,13 +157,13 @@ static inline void pawl_hemlock_oh1_acquire(pawl_hemlock_oh1 *l, pawl_hemlock_oh
 static inline bool pawl_hemlock_oh1_try_acquire(pawl_hemlock_oh1 *l, pawl_hemlock_oh1_ctx *c)
 {
     (void)c;
-    return pawl_cas_acq_rel(&l->tail, 0, pawl_address(&pawl_self.hemlock.flagged)); /* A, D */
+    return pawl_cas_acq_rel(&l->tail, 0, pawl_address(&pawl_hemlock_self.flagged)); /* A, D */
 }
 
 static inline void pawl_hemlock_oh1_release(pawl_hemlock_oh1 *l, pawl_hemlock_oh1_ctx *c)
 {
     (void)c;
-    pawl_word *mine = &pawl_self.hemlock.flagged;
+    pawl_word *mine = &pawl_hemlock_self.flagged;
     if (atomic_load_explicit(mine, memory_order_relaxed) != (pawl_address(l) | 1) &&
         PAWL_LIKELY(pawl_cas_release(&l->tail, pawl_address(mine), 0))) /* A */
         return;
@@ -174,6 +177,7 @@ PAWL_LOCK_FUNCTIONS(hemlock_oh1, PAWL_HOW_OWNER)
 
 typedef pawl_hemlock pawl_hemlock_oh2;
 typedef pawl_no_ctx pawl_hemlock_oh2_ctx;
+#define PAWL_MAILBOX_hemlock_oh2 , &pawl_hemlock_self.grant
 
 static inline void pawl_hemlock_oh2_acquire(pawl_hemlock_oh2 *l, pawl_hemlock_oh2_ctx *c)
 {
@@ -188,7 +192,7 @@ static inline bool pawl_hemlock_oh2_try_acquire(pawl_hemlock_oh2 *l, pawl_hemloc
 static inline void pawl_hemlock_oh2_release(pawl_hemlock_oh2 *l, pawl_hemlock_oh2_ctx *c)
 {
     (void)c;
-    pawl_word *mine = &pawl_self.hemlock.grant;
+    pawl_word *mine = &pawl_hemlock_self.grant;
     if (atomic_load_explicit(&l->tail, memory_order_relaxed) == pawl_address(mine) &&
         PAWL_LIKELY(pawl_cas_release(&l->tail, pawl_address(mine), 0))) /* A */
         return;

@@ -17,6 +17,7 @@
 #pragma once
 
 #include "detail/base.h"
+#include "detail/element.h"
 
 #define PAWL_LIFO_HELD 1u
 
@@ -36,7 +37,7 @@ static inline void pawl_lifo_acquire(pawl_lifo *l, pawl_lifo_ctx *c)
 {
     if (PAWL_LIKELY(pawl_lifo_try_acquire(l, c)))
         return;
-    pawl_element *mine = &pawl_self.element;
+    pawl_element *mine = &pawl_element_self;
     atomic_store_explicit(&mine->gate, 0, memory_order_relaxed);
     uint64_t top = atomic_load_explicit(&l->top, memory_order_relaxed);
     for (;;) {

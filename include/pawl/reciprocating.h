@@ -23,6 +23,7 @@
 #pragma once
 
 #include "detail/base.h"
+#include "detail/element.h"
 
 #define PAWL_RECIPROCATING_EMPTY 1u
 
@@ -37,7 +38,7 @@ typedef struct pawl_reciprocating_ctx {
 
 static inline void pawl_reciprocating_acquire(pawl_reciprocating *l, pawl_reciprocating_ctx *c)
 {
-    pawl_element *mine = &pawl_self.element;
+    pawl_element *mine = &pawl_element_self;
     atomic_store_explicit(&mine->gate, 0, memory_order_relaxed);
     /* A: acquires the critical section of an owner that left the lock unlocked.
      * B: releases the zero in our gate to whoever will open it. */

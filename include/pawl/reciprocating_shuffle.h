@@ -15,6 +15,7 @@
  */
 #pragma once
 
+#include "detail/random.h"
 #include "reciprocating.h"
 
 /* One owner in this many steps back. */
@@ -40,7 +41,7 @@ static inline void pawl_shuffle_pass(const pawl_reciprocating_shuffle_ctx *c)
 static inline void pawl_reciprocating_shuffle_acquire(pawl_reciprocating_shuffle *l,
                                                       pawl_reciprocating_shuffle_ctx *c)
 {
-    pawl_element *mine = &pawl_self.element;
+    pawl_element *mine = &pawl_element_self;
     atomic_store_explicit(&mine->next, 0, memory_order_relaxed);
     pawl_reciprocating_acquire(l, &c->base); /* A, B, C */
     c->deferred = 0;

@@ -75,7 +75,7 @@ static inline uint64_t pawl_reciprocating_arrive(pawl_reciprocating *l, pawl_ele
 static inline void pawl_reciprocating_relay_acquire(pawl_reciprocating_relay *l,
                                                     pawl_reciprocating_relay_ctx *c)
 {
-    pawl_element *mine = &pawl_self.element;
+    pawl_element *mine = &pawl_element_self;
     atomic_store_explicit(&mine->gate, 0, memory_order_relaxed);
     uint64_t race = 0;
     uint64_t below = pawl_reciprocating_arrive(l, mine, &race);
@@ -114,7 +114,7 @@ typedef pawl_successor_ctx pawl_reciprocating_swap_ctx;
 
 static inline void pawl_reciprocating_swap_acquire(pawl_reciprocating_swap *l, pawl_reciprocating_swap_ctx *c)
 {
-    pawl_element *mine = &pawl_self.element;
+    pawl_element *mine = &pawl_element_self;
     atomic_store_explicit(&mine->gate, 0, memory_order_relaxed);
     atomic_store_explicit(&mine->next, 0, memory_order_relaxed);
     uint64_t race = 0;
@@ -174,7 +174,7 @@ static inline bool pawl_fetchadd_arrive(pawl_reciprocating *l, pawl_element *min
 static inline void pawl_reciprocating_fetchadd_acquire(pawl_reciprocating_fetchadd *l,
                                                        pawl_reciprocating_fetchadd_ctx *c)
 {
-    pawl_element *mine = &pawl_self.element;
+    pawl_element *mine = &pawl_element_self;
     atomic_store_explicit(&mine->gate, 0, memory_order_relaxed);
     uint64_t next;
     if (PAWL_LIKELY(pawl_fetchadd_arrive(l, mine, &next))) {
@@ -219,7 +219,7 @@ typedef pawl_successor_ctx pawl_reciprocating_simple_ctx;
 static inline void pawl_reciprocating_simple_acquire(pawl_reciprocating_simple *l,
                                                      pawl_reciprocating_simple_ctx *c)
 {
-    pawl_element *mine = &pawl_self.element;
+    pawl_element *mine = &pawl_element_self;
     atomic_store_explicit(&mine->gate, 0, memory_order_relaxed);
     atomic_store_explicit(&mine->next, 0, memory_order_relaxed);
     uint64_t next;

@@ -21,6 +21,7 @@
 #pragma once
 
 #include "detail/base.h"
+#include "detail/random.h"
 #include "detail/slots.h"
 
 #ifndef PAWL_COIN_MOST

@@ -22,13 +22,16 @@ typedef struct pawl_tidex {
     pawl_word depart; /* identity of the latest departure */
 } pawl_tidex;
 
+typedef char pawl_tidex_identities[2]; /* two addresses that no other thread has */
+PAWL_SLICE(tidex, pawl_tidex_identities, .child = PAWL_KEPT);
+
 typedef struct pawl_tidex_ctx {
     uint64_t identity;
 } pawl_tidex_ctx;
 
 static inline void pawl_tidex_acquire(pawl_tidex *l, pawl_tidex_ctx *c)
 {
-    uint64_t mine = pawl_address(pawl_self.identity);
+    uint64_t mine = pawl_address(pawl_tidex_self);
     /* Whoever departed last under this identity takes the other one, or arrive would not change. */
     mine += atomic_load_explicit(&l->depart, memory_order_relaxed) == mine;
     uint64_t before = atomic_exchange_explicit(&l->arrive, mine, memory_order_acq_rel); /* B: see Differs */

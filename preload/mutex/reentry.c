@@ -1,6 +1,6 @@
 /* reentry.c - a signal handler that locks, having interrupted its thread in a lock operation
  *
- * The handler sets the thread's lock state aside: it draws another hapax and takes queue nodes from the pool. The
+ * The handler sets the thread's slices aside, as slice.h says: it draws another hapax and takes queue nodes from the pool. The
  * thread's waiting element may be in a queue already, so a handler does not queue but polls. Hemlock's mailbox may be
  * in use by the interrupted hand-off, so handlers have a mailbox of their own.
  */
@@ -8,48 +8,58 @@
 #include "lock.h"
 
 #include "src/reentry.h"
+#include "src/slices.h"
 
-#include <pawl/detail/nodes.h>
+#include <string.h>
 
 #ifdef PRELOAD_MUTEX
 #define PRELOAD_LOCK none_of_the_register
 #endif
 
-typedef struct aside {
-    uint64_t hapax;
-    pawl_node *nodes;
-    int8_t puts_left;
-} aside;
-
-static aside set_aside(void)
+static const pawl_slice *own_slice_at(int *i)
 {
-    aside a = {pawl_self.hapax, pawl_self.nodes, pawl_self.puts_left};
-    pawl_self.hapax = 0;
-    pawl_self.nodes = NULL;
-    pawl_self.puts_left = INT8_MAX;
-    return a;
+    const pawl_slice *s;
+    do
+        s = pawl_slice_at((*i)++);
+    while (s != NULL && s->shared);
+    return s;
 }
 
-static void restore(aside a)
+/* Of all slices that are set aside. */
+static size_t aside_bytes(void)
 {
-    pawl_nodes_trim(0);
-    pawl_self.hapax = a.hapax;
-    pawl_self.nodes = a.nodes;
-    pawl_self.puts_left = a.puts_left;
+    size_t bytes = 0;
+    const pawl_slice *s;
+    for (int i = 0; (s = own_slice_at(&i)) != NULL;)
+        bytes += s->size;
+    return bytes;
+}
+
+static void set_aside(char *to)
+{
+    const pawl_slice *s;
+    for (int i = 0; (s = own_slice_at(&i)) != NULL; to += s->size) {
+        memcpy(to, s->address(), s->size);
+        memset(s->address(), 0, s->size);
+    }
+}
+
+static void restore(const char *from)
+{
+    const pawl_slice *s;
+    for (int i = 0; (s = own_slice_at(&i)) != NULL; from += s->size) {
+        if (s->leave != NULL)
+            s->leave();
+        memcpy(s->address(), from, s->size);
+    }
 }
 
 /* ---- Hemlock's, of which all but one listing speak of one mailbox in the same way: see hemlock.h */
 
-#define BOX_hemlock         , &pawl_self.hemlock.grant
-#define BOX_hemlock_naive   , &pawl_self.hemlock.grant
-#define BOX_hemlock_overlap , &pawl_self.hemlock.overlap
-#define BOX_hemlock_oh1     , &pawl_self.hemlock.flagged
-#define BOX_hemlock_oh2     , &pawl_self.hemlock.grant
-
 /* Null for all other locks. */
 static inline pawl_word *threads_mailbox(void)
 {
-    return PRELOAD_SAID(JOIN(BOX_, PRELOAD_LOCK, ));
+    return PRELOAD_SAID(JOIN(PAWL_MAILBOX_, PRELOAD_LOCK, ));
 }
 
 static __thread pawl_word mailbox __attribute__((tls_model("initial-exec")));
@@ -101,9 +111,10 @@ static bool try_in_handler(void *argument)
     mutex *m = argument;
     if (threads_mailbox() != NULL)
         return try_by_mailbox(m);
-    aside a = set_aside();
+    char aside[aside_bytes()];
+    set_aside(aside);
     bool taken = raw_try(m);
-    restore(a);
+    restore(aside);
     return taken;
 }
 
@@ -113,9 +124,10 @@ static void release_in_handler(mutex *m)
         release_by_mailbox(m);
         return;
     }
-    aside a = set_aside();
+    char aside[aside_bytes()];
+    set_aside(aside);
     raw_release(m);
-    restore(a);
+    restore(aside);
 }
 
 void acquire_in_handler(mutex *m)
@@ -139,9 +151,10 @@ void reentrant_release(mutex *m)
 void reentrant_retire(mutex *m)
 {
     if (is_reentry()) {
-        aside a = set_aside();
+        char aside[aside_bytes()];
+        set_aside(aside);
         lock_retire(m);
-        restore(a);
+        restore(aside);
         return;
     }
     operation_begin(LOCK_USES_THREAD);

@@ -10,7 +10,6 @@
 #include "clock.h"
 #include "pause.h"
 
-#include <pawl/detail/thread.h>
 #include <pawl/detail/wait.h>
 
 #include <errno.h>
@@ -65,12 +64,14 @@ bool pawl_may_spin(void)
 }
 
 /* The thread's last answer, and after how many waits it asks again. */
+static __thread uint16_t spins __attribute__((tls_model("initial-exec")));
+
 static bool still_may_spin(void)
 {
-    if ((pawl_self.spins & ~MAY_SPIN) == 0)
-        pawl_self.spins = (uint16_t)(WAITS | (pawl_may_spin() ? MAY_SPIN : 0));
-    pawl_self.spins--;
-    return (pawl_self.spins & MAY_SPIN) != 0;
+    if ((spins & ~MAY_SPIN) == 0)
+        spins = (uint16_t)(WAITS | (pawl_may_spin() ? MAY_SPIN : 0));
+    spins--;
+    return (spins & MAY_SPIN) != 0;
 }
 
 /* ---- how long: a pause takes between 4 and 140 cycles, by make */

@@ -1,5 +1,9 @@
 /* plugin.c - a library that programs load at run time, and that uses every lock */
+#include "../apart.h"
+
 #include <pawl.h>
+
+#include <stdlib.h>
 
 #define PAWL_LOCK(name, ...) static pawl_##name name;
 #include <pawl/locks.def>
@@ -12,7 +16,8 @@ void plugin_use(void);
 /* Something is left in the thread, of which its end takes care. */
 __attribute__((visibility("default"))) void plugin_use(void)
 {
-    pawl_thread_enter();
+    if (!pawl_thread_enter() || apart_failed() != NULL)
+        abort();
     for (int i = 0; i < 100; i++) {
 #define PAWL_LOCK(name, ...)                                                                                 \
     pawl_##name##_ctx ctx_##name;                                                                            \

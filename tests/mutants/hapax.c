@@ -87,7 +87,7 @@ static void vw2_unlock_without_notice(void *lock, lock_ctx *c)
 static void tidex_lock_with_one_identity(void *lock, lock_ctx *c)
 {
     pawl_tidex *l = lock;
-    uint64_t mine = pawl_address(pawl_self.identity);
+    uint64_t mine = pawl_address(pawl_tidex_self);
     uint64_t before = atomic_exchange_explicit(&l->arrive, mine, memory_order_acq_rel);
     pawl_wait_until_eq(&l->depart, before);
     c->tidex.identity = mine;
@@ -96,7 +96,7 @@ static void tidex_lock_with_one_identity(void *lock, lock_ctx *c)
 static void tidex_lock_relaxed(void *lock, lock_ctx *c)
 {
     pawl_tidex *l = lock;
-    uint64_t mine = pawl_address(pawl_self.identity);
+    uint64_t mine = pawl_address(pawl_tidex_self);
     mine += atomic_load_explicit(&l->depart, memory_order_relaxed) == mine;
     uint64_t before = atomic_exchange_explicit(&l->arrive, mine, memory_order_relaxed);
     pawl_wait_until_eq(&l->depart, before);

@@ -5,7 +5,7 @@ static void unlock_without_acknowledgement(void *lock, lock_ctx *c)
 {
     (void)c;
     pawl_hemlock *l = lock;
-    pawl_word *mine = &pawl_self.hemlock.grant;
+    pawl_word *mine = &pawl_hemlock_self.grant;
     if (!pawl_cas_release(&l->tail, pawl_address(mine), 0))
         pawl_post(mine, pawl_address(l));
 }
@@ -14,7 +14,7 @@ static void overlap_lock_without_residual_check(void *lock, lock_ctx *c)
 {
     (void)c;
     pawl_hemlock_overlap *l = lock;
-    pawl_word *mine = &pawl_self.hemlock.overlap;
+    pawl_word *mine = &pawl_hemlock_self.overlap;
     pawl_thread_enter();
     uint64_t before = atomic_exchange_explicit(&l->tail, pawl_address(mine), memory_order_acq_rel);
     if (before == 0)
@@ -26,7 +26,7 @@ static void overlap_lock_without_residual_check(void *lock, lock_ctx *c)
 /* Says that something will wait for the mailbox when the thread ends. */
 static void overlap_lock_without_exit_rule(void *lock, lock_ctx *c)
 {
-    pawl_self.at_exit = true;
+    pawl_hemlock_self.awaited = true;
     pawl_hemlock_overlap_acquire(lock, &c->hemlock_overlap);
 }
 
@@ -35,7 +35,7 @@ static void oh1_unlock_waiting_for_empty(void *lock, lock_ctx *c)
 {
     (void)c;
     pawl_hemlock_oh1 *l = lock;
-    pawl_word *mine = &pawl_self.hemlock.flagged;
+    pawl_word *mine = &pawl_hemlock_self.flagged;
     if (atomic_load_explicit(mine, memory_order_relaxed) != (pawl_address(l) | 1) &&
         pawl_cas_release(&l->tail, pawl_address(mine), 0))
         return;
@@ -48,7 +48,7 @@ static void chain_unlock_taking_the_first(void *lock, lock_ctx *c)
 {
     (void)c;
     pawl_hemlock_chain *l = lock;
-    pawl_word *mine = &pawl_self.hemlock.chain;
+    pawl_word *mine = &pawl_hemlock_self.chain;
     if (pawl_cas_release(&l->tail, pawl_address(mine), 0))
         return;
     pawl_wait_while_eq_relaxed(mine, 0);
@@ -61,7 +61,7 @@ static void chain_unlock_losing_the_rest(void *lock, lock_ctx *c)
 {
     (void)c;
     pawl_hemlock_chain *l = lock;
-    pawl_word *mine = &pawl_self.hemlock.chain;
+    pawl_word *mine = &pawl_hemlock_self.chain;
     if (pawl_cas_release(&l->tail, pawl_address(mine), 0))
         return;
     for (;;) {
@@ -81,7 +81,7 @@ static void chain_unlock_burying_the_successor(void *lock, lock_ctx *c)
 {
     (void)c;
     pawl_hemlock_chain *l = lock;
-    pawl_word *mine = &pawl_self.hemlock.chain;
+    pawl_word *mine = &pawl_hemlock_self.chain;
     if (pawl_cas_release(&l->tail, pawl_address(mine), 0))
         return;
     pawl_element *successor;

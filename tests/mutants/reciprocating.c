@@ -4,7 +4,7 @@
 static void lock_without_end_of_segment(void *lock, lock_ctx *c)
 {
     pawl_reciprocating *l = lock;
-    pawl_element *mine = &pawl_self.element;
+    pawl_element *mine = &pawl_element_self;
     atomic_store_explicit(&mine->gate, 0, memory_order_relaxed);
     uint64_t below = atomic_exchange_explicit(&l->arrivals, pawl_address(mine), memory_order_acq_rel);
     c->reciprocating.next = below & ~(uint64_t)PAWL_RECIPROCATING_EMPTY;
@@ -15,7 +15,7 @@ static void lock_without_end_of_segment(void *lock, lock_ctx *c)
 static void relay_lock_that_keeps_the_lock(void *lock, lock_ctx *c)
 {
     pawl_reciprocating_relay *l = lock;
-    pawl_element *mine = &pawl_self.element;
+    pawl_element *mine = &pawl_element_self;
     atomic_store_explicit(&mine->gate, 0, memory_order_relaxed);
     uint64_t race = 0;
     uint64_t below = pawl_reciprocating_arrive(l, mine, &race);
@@ -28,7 +28,7 @@ static void relay_lock_that_keeps_the_lock(void *lock, lock_ctx *c)
 static void swap_lock_that_runs_past_the_marker(void *lock, lock_ctx *c)
 {
     pawl_reciprocating_swap *l = lock;
-    pawl_element *mine = &pawl_self.element;
+    pawl_element *mine = &pawl_element_self;
     atomic_store_explicit(&mine->gate, 0, memory_order_relaxed);
     atomic_store_explicit(&mine->next, 0, memory_order_relaxed);
     uint64_t race = 0;

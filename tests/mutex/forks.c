@@ -225,20 +225,22 @@ static void child_has_tables_of_its_own(const lock_info *unused)
 /* Whoever was to empty its mailboxes is not there, and the rest of its block of hapaxes is the parent's. */
 static void expect_clean_thread(void)
 {
-    const pawl_mailboxes *boxes = &pawl_self.hemlock;
+    const pawl_mailboxes *boxes = &pawl_hemlock_self;
     CHECK(atomic_load(&boxes->grant) == 0 && atomic_load(&boxes->overlap) == 0, "mail for its parent");
     CHECK(atomic_load(&boxes->flagged) == 0 && atomic_load(&boxes->chain) == 0, "mail for its parent");
-    CHECK(pawl_self.hapax == 0, "draws its parent's hapaxes");
+    CHECK(pawl_hapax_self == 0, "draws its parent's hapaxes");
+    CHECK(pawl_random_self == 7, "lost what it may keep");
 }
 
 static void child_has_a_thread_state_of_its_own(const lock_info *unused)
 {
     (void)unused;
-    pawl_mailboxes *boxes = &pawl_self.hemlock;
+    pawl_mailboxes *boxes = &pawl_hemlock_self;
     pawl_word *all[] = {&boxes->grant, &boxes->overlap, &boxes->flagged, &boxes->chain};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         atomic_store(all[i], 64);
-    pawl_self.hapax = 5;
+    pawl_hapax_self = 5;
+    pawl_random_self = 7;
     in_child(expect_clean_thread);
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         atomic_store(all[i], 0);

@@ -70,7 +70,7 @@ static void every_function_is_the_librarys(void)
 static void nothing_else_is_exported(void)
 {
     CHECK(dlsym(RTLD_DEFAULT, "pawl_mutex_lock_contended") == NULL);
-    CHECK(dlsym(RTLD_DEFAULT, "pawl_self") == NULL);
+    CHECK(dlsym(RTLD_DEFAULT, "pawl_hemlock_self") == NULL);
     CHECK(dlsym(RTLD_DEFAULT, "era_now") == NULL);
     CHECK(dlsym(RTLD_DEFAULT, "stats_on") == NULL);
 }

@@ -6,9 +6,12 @@
  */
 #pragma once
 
-#include "thread.h"
+#include "slice.h"
 
 #define PAWL_HAPAX_BITS 16
+
+/* The next hapax of this thread's block, of which a child leaves the rest to its parent. */
+PAWL_SLICE(hapax, uint64_t, .child = PAWL_ZEROED);
 
 #ifdef __cplusplus
 extern "C" {
@@ -23,7 +26,7 @@ uint64_t pawl_hapax_refill(void);    /* the first hapax of a new block; aborts w
 
 static inline uint64_t pawl_hapax_next(void)
 {
-    uint64_t hapax = pawl_self.hapax++;
+    uint64_t hapax = pawl_hapax_self++;
     if (PAWL_UNLIKELY((hapax & ((1u << PAWL_HAPAX_BITS) - 1)) == 0))
         return pawl_hapax_refill();
     return hapax;

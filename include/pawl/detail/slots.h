@@ -5,7 +5,7 @@
  */
 #pragma once
 
-#include "thread.h"
+#include "atomic.h"
 
 /* A power of two, and that of the library (meson -Dslots=N). One or two slots make everything collide, which is how the tests build it. */
 #ifndef PAWL_SLOTS
