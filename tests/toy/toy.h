@@ -57,7 +57,7 @@ static inline void pawl_toy_enter(void)
         pawl_toy_count_self.entered = pawl_thread_enter();
 }
 
-static inline bool pawl_toy_trylock(pawl_toy *l, pawl_toy_ctx *c)
+static inline bool pawl_toy_try_acquire(pawl_toy *l, pawl_toy_ctx *c)
 {
     (void)c;
     pawl_toy_enter();
@@ -84,7 +84,7 @@ static inline void pawl_toy_push(pawl_toy *l, pawl_toy_waiter *mine)
     pawl_wait_while_eq(&mine->gate, 0); /* C: sees all the last owner wrote */
 }
 
-static inline void pawl_toy_lock(pawl_toy *l, pawl_toy_ctx *c)
+static inline void pawl_toy_acquire(pawl_toy *l, pawl_toy_ctx *c)
 {
     (void)c;
     pawl_toy_enter();
@@ -93,7 +93,7 @@ static inline void pawl_toy_lock(pawl_toy *l, pawl_toy_ctx *c)
     pawl_toy_count_self.taken++;
 }
 
-static inline void pawl_toy_unlock(pawl_toy *l, pawl_toy_ctx *c)
+static inline void pawl_toy_release(pawl_toy *l, pawl_toy_ctx *c)
 {
     (void)c;
     uint64_t top = PAWL_TOY_HELD;
@@ -106,3 +106,5 @@ static inline void pawl_toy_unlock(pawl_toy *l, pawl_toy_ctx *c)
     if (top != PAWL_TOY_HELD)
         pawl_post(&((pawl_toy_waiter *)top)->gate, 1); /* C */
 }
+
+PAWL_LOCK_FUNCTIONS(toy, PAWL_HOW_OBLIVIOUS)
