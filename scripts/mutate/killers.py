@@ -27,10 +27,10 @@ def check(locks, budget):
 
 
 TESTS = {
-    **{name: harness(f"tests/mutex/test_mutex_{name}") for name in ("mutex", "fairmutex", "cond", "cond_order", "forks", "manners", "reentry", "queue", "releases", "head")},
+    **{name: harness(f"tests/mutex/test_mutex_{name}") for name in ("mutex", "fairmutex", "fair_steps", "cond", "cond_order", "forks", "manners", "reentry", "queue", "releases", "head")},
     **{
         name: harness(f"tests/test_{name}")
-        for name in ("copy", "policy", "parking", "kernel", "hardware", "hapax", "nodes", "semaphore")
+        for name in ("copy", "thread_key", "policy", "parking", "kernel", "hardware", "hapax", "nodes", "semaphore")
     },
     **{name: harness(f"tests/test_{name}", FEW) for name in ("thread_exit", "tardy", "churn", "trylock", "idle")},
     "reports": harness("tests/debug/debug_reports", FEW),
@@ -57,7 +57,7 @@ TESTS = {
     ),
 }
 
-MUTEXES = ["releases", "head", "queue", "reentry", "cond", "mutex", "forks", "cond_order", "manners", "fairmutex", "check_mutex", "conform_mutex"]
+MUTEXES = ["releases", "head", "queue", "reentry", "cond", "mutex", "forks", "cond_order", "manners", "fair_steps", "fairmutex", "check_mutex", "conform_mutex"]
 LOCKS = ["policy", "nodes", "trylock", "thread_exit", "semaphore", "hapax", "tardy", "churn", "forks", "check_locks", "conform_mcs"]
 PRELOAD = ["conform_mutex", "conform_mcs", "conform_fair"]
 
@@ -70,7 +70,7 @@ CHOICE = [
     ("^src/symbol", ["graph", "reports"]),
     ("^src/signals", ["conform_mcs"]),
     ("^src/reentry", ["reentry", "conform_mutex"]),
-    ("^src/thread", LOCKS + ["reports", "embed"]),
+    ("^src/thread", ["thread_key", *LOCKS] + ["reports", "embed"]),
     ("^src/copy", ["copy", "embed"]),
     ("^src/(nodes|hapax)", LOCKS),
     ("^src/fork", ["forks", "nodes", "mutex", "check_mutex", "conform_mcs", "conform_mutex", "conform_overlap"]),
