@@ -320,11 +320,15 @@ static void a_sandbox_is_noticed(const lock_info *unused)
     enter_sandbox();
     CHECK(pawl_in_sandbox(), "not noticed");
     CHECK(lowest_free_file() == file, "a file is left open");
-    struct rlimit none = {0};
+    struct rlimit files, none;
+    CHECK(getrlimit(RLIMIT_NOFILE, &files) == 0, "no limit");
+    none = files;
+    none.rlim_cur = 0;
     CHECK(setrlimit(RLIMIT_NOFILE, &none) == 0, "cannot be limited");
     errno = 77;
     CHECK(!pawl_in_sandbox(), "knows what it cannot read");
     CHECK(errno == 77, "errno is %d", errno);
+    CHECK(setrlimit(RLIMIT_NOFILE, &files) == 0, "limited for ever"); /* a leak checker opens some */
 }
 
 /* ---- parking on a word, step by step */
