@@ -12,7 +12,7 @@ import time
 import killers
 
 SCALE = "0.05"  # of the tests' repetitions
-HANGS = 4  # seconds that a case may take more than four times what it takes in the tree as it is
+HANGS = 2  # seconds that a case may take more than four times what it takes in the tree as it is
 BETWEEN_LOOKS = 0.2  # at a test that runs
 GIGABYTE = 1 << 30
 running = set()  # tests, by process; each has a session of its own
