@@ -27,7 +27,7 @@ def check(locks, budget):
 
 
 TESTS = {
-    **{name: harness(f"tests/mutex/test_mutex_{name}") for name in ("mutex", "fairmutex", "fair_steps", "cond", "cond_order", "forks", "manners", "reentry", "queue", "releases", "head")},
+    **{name: harness(f"tests/mutex/test_mutex_{name}") for name in ("mutex", "fairmutex", "fair_steps", "cond", "cond_order", "cond_steps", "forks", "manners", "reentry", "queue", "releases", "head")},
     **{
         name: harness(f"tests/test_{name}")
         for name in ("copy", "thread_key", "policy", "parking", "kernel", "hardware", "hapax", "nodes", "semaphore")
@@ -57,7 +57,7 @@ TESTS = {
     ),
 }
 
-MUTEXES = ["releases", "head", "queue", "reentry", "cond", "mutex", "forks", "cond_order", "manners", "fair_steps", "fairmutex", "check_mutex", "conform_mutex"]
+MUTEXES = ["releases", "head", "queue", "reentry", "cond", "mutex", "forks", "cond_order", "manners", "fairmutex", "check_mutex", "conform_mutex"]
 LOCKS = ["policy", "nodes", "trylock", "thread_exit", "semaphore", "hapax", "tardy", "churn", "forks", "check_locks", "conform_mcs"]
 PRELOAD = ["conform_mutex", "conform_mcs", "conform_fair"]
 
@@ -80,6 +80,8 @@ CHOICE = [
     ("^src/hardware", ["hardware", *LOCKS]),
     ("^src/sandbox", ["kernel", "conform_mcs"]),
     ("^src/mutex_call", ["reports"]),
+    ("^src/cond", ["cond_steps", *MUTEXES]),
+    ("^src/fairmutex", ["fair_steps", *MUTEXES, "conform_fair"]),
     ("^src/", MUTEXES + ["conform_fair", "watched"]),
     ("^preload/stats", ["stats", "conform_mutex"]),
     ("^preload/mutex/(reentry|timed)", ["conform_mcs", "conform_mutex"]),
