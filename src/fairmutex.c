@@ -21,11 +21,10 @@ enum { ASLEEP, AWAKE, OWNER }; /* a waiter's state; all but ASLEEP need no wakin
 
 /* ---- the queue, under the bucket's lock */
 
-/* Moves those that have arrived to the end of the queue. The mutex is held, by whom does not matter. */
+/* Moves those that have arrived to the end of the queue. The mutex is held, by whom does not matter. Somebody has arrived
+ * or is in the queue already. */
 static void collect(pawl_bucket *b, pawl_fairmutex *m)
 {
-    if ((atomic_load_explicit(&m->word, memory_order_relaxed) & ~(uint64_t)FLAGS) == 0)
-        return;
     uint64_t arrivals = atomic_exchange_explicit(&m->word, HELD | QUEUED, memory_order_acquire); /* E */
     pawl_sleeper *latest = (pawl_sleeper *)(arrivals & ~(uint64_t)FLAGS), *oldest = NULL;
     while (latest != NULL) {

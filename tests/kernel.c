@@ -164,6 +164,19 @@ static void from_now_goes_beyond_the_second(const lock_info *unused)
     }
 }
 
+static void what_is_left_is_known_for_a_year(const lock_info *unused)
+{
+    (void)unused;
+    struct timespec now = pawl_from_now(CLOCK_MONOTONIC, 0), soon = now, later = now;
+    CHECK(!pawl_is_before(&now, &now) && pawl_left(CLOCK_MONOTONIC, &now) == 0, "now is later");
+    soon.tv_sec += 3600;
+    later.tv_sec += 2 * 31536000;
+    CHECK(pawl_is_before(&now, &soon) && !pawl_is_before(&later, &soon), "another order");
+    int64_t left = pawl_left(CLOCK_MONOTONIC, &soon);
+    CHECK(left > 0 && left <= INT64_C(3600) * PAWL_SECOND, "an hour is %lld ns", (long long)left);
+    CHECK(pawl_left(CLOCK_MONOTONIC, &later) == INT64_MAX, "in years, and soon");
+}
+
 /* ---- the fence */
 
 static bool posts_fence(void)
@@ -307,11 +320,15 @@ static void a_sandbox_is_noticed(const lock_info *unused)
     enter_sandbox();
     CHECK(pawl_in_sandbox(), "not noticed");
     CHECK(lowest_free_file() == file, "a file is left open");
-    struct rlimit none = {0};
+    struct rlimit files, none;
+    CHECK(getrlimit(RLIMIT_NOFILE, &files) == 0, "no limit");
+    none = files;
+    none.rlim_cur = 0;
     CHECK(setrlimit(RLIMIT_NOFILE, &none) == 0, "cannot be limited");
     errno = 77;
     CHECK(!pawl_in_sandbox(), "knows what it cannot read");
     CHECK(errno == 77, "errno is %d", errno);
+    CHECK(setrlimit(RLIMIT_NOFILE, &files) == 0, "limited for ever"); /* a leak checker opens some */
 }
 
 /* ---- parking on a word, step by step */
@@ -402,6 +419,7 @@ static const promise promises[] = {
     KERNEL(wakes_are_for_one_or_for_all),
     KERNEL(a_nap_outlasts_signals),
     KERNEL(from_now_goes_beyond_the_second),
+    KERNEL(what_is_left_is_known_for_a_year),
     KERNEL(the_kernel_is_asked_once),
     KERNEL(a_kernel_that_refuses_is_asked_no_more),
     KERNEL(before_the_start_it_is_asked_if_it_may_be),

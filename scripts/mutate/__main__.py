@@ -127,6 +127,18 @@ def judge(place, mutation, recent):
     return None
 
 
+def try_one(place, mutation, recent):
+    """What is killed differs: most need not be compared with what ships."""
+    place.apply(mutation)
+    try:
+        by = judge(place, mutation, recent)
+    except tree.NotBuilt:
+        return "does not compile", None
+    if by is not None:
+        return "killed", by
+    return "survived" if place.changes(killers.SHIPPED[mutation.file.split("/")[0]]) else "equivalent", None
+
+
 def work_in(place, work):
     while work.failure is None:
         try:
@@ -138,10 +150,7 @@ def work_in(place, work):
         recent = list(work.last[group[0].file])
         for mutation in group:
             start = time.monotonic()
-            verdict, by = place.apply(mutation), None
-            if verdict is None:
-                by = judge(place, mutation, recent)
-                verdict = "killed" if by else "survived"
+            verdict, by = try_one(place, mutation, recent)
             if by is not None:
                 case = by[1].removesuffix(" (hangs)") if not by[1].startswith(("(", "exit")) else ""
                 recent = [(by[0], case)] + [r for r in recent if r != (by[0], case)]

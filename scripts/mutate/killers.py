@@ -27,10 +27,10 @@ def check(locks, budget):
 
 
 TESTS = {
-    **{name: harness(f"tests/mutex/test_mutex_{name}") for name in ("mutex", "fairmutex", "cond", "cond_order", "forks", "manners", "reentry", "queue", "releases", "head")},
+    **{name: harness(f"tests/mutex/test_mutex_{name}") for name in ("mutex", "fairmutex", "fair_steps", "cond", "cond_order", "cond_steps", "forks", "manners", "reentry", "queue", "releases", "head")},
     **{
         name: harness(f"tests/test_{name}")
-        for name in ("copy", "policy", "parking", "kernel", "hardware", "hapax", "nodes", "semaphore")
+        for name in ("copy", "thread_key", "policy", "parking", "kernel", "hardware", "hapax", "nodes", "semaphore")
     },
     **{name: harness(f"tests/test_{name}", FEW) for name in ("thread_exit", "tardy", "churn", "trylock", "idle")},
     "reports": harness("tests/debug/debug_reports", FEW),
@@ -70,7 +70,7 @@ CHOICE = [
     ("^src/symbol", ["graph", "reports"]),
     ("^src/signals", ["conform_mcs"]),
     ("^src/reentry", ["reentry", "conform_mutex"]),
-    ("^src/thread", LOCKS + ["reports", "embed"]),
+    ("^src/thread", ["thread_key", *LOCKS] + ["reports", "embed"]),
     ("^src/copy", ["copy", "embed"]),
     ("^src/(nodes|hapax)", LOCKS),
     ("^src/fork", ["forks", "nodes", "mutex", "check_mutex", "conform_mcs", "conform_mutex", "conform_overlap"]),
@@ -80,6 +80,8 @@ CHOICE = [
     ("^src/hardware", ["hardware", *LOCKS]),
     ("^src/sandbox", ["kernel", "conform_mcs"]),
     ("^src/mutex_call", ["reports"]),
+    ("^src/cond", ["cond_steps", *MUTEXES]),
+    ("^src/fairmutex", ["fair_steps", *MUTEXES, "conform_fair"]),
     ("^src/", MUTEXES + ["conform_fair", "watched"]),
     ("^preload/stats", ["stats", "conform_mutex"]),
     ("^preload/mutex/(reentry|timed)", ["conform_mcs", "conform_mutex"]),

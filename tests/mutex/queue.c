@@ -38,7 +38,7 @@ static void check_queue(pawl_bucket *b, int k)
     CHECK(w->length == (uint32_t)length[k], "%u are counted, %d wait", w->length, length[k]);
     CHECK(w->last == &waiter[in_line[k][length[k] - 1]], "another one is the last");
     for (int i = 0; i < length[k]; i++, before = w, w = w->next) {
-        CHECK(w == &waiter[in_line[k][i]] && (i == 0 || w->before == before), "not in line");
+        CHECK(w == &waiter[in_line[k][i]] && w->before == before, "not in line");
         CHECK(atomic_load(&w->key) == pawl_address(key[k]), "waits for something else");
     }
     CHECK(w == NULL, "more wait than should");
