@@ -276,7 +276,9 @@ static const promise promises[] = {
      .check = threads_are_forgotten_where_code_is_unloaded,
      .subject = "system"},
 #endif
-    {.name = "nobody_writes_to_a_dead_thread", .check = nobody_writes_to_a_dead_thread},
+    {.name = "nobody_writes_to_a_dead_thread",
+     .check = nobody_writes_to_a_dead_thread,
+     .concerns = waits_are_seen},
     {.name = "memory_of_a_dead_thread_is_reused",
      .check = memory_of_a_dead_thread_is_reused,
      .subject = "system"},

@@ -17,11 +17,7 @@
 
 #include <errno.h>
 
-#ifdef PRELOAD_REQUEUES
-enum { REQUEUES = true };
-#else
-enum { REQUEUES = false };
-#endif
+enum { REQUEUES = LOCK_HAS(REQUEUE) };
 
 static bool requeues(const cond_wait *w)
 {

@@ -46,7 +46,7 @@ TESTS = {
         ["tests/embed/run.sh", "{build}"],
         None,
     ),
-    "check_mutex": check("mutex", "3s"),
+    "check_mutex": check("pawl_mutex,pawl_fairmutex", "4s"),
     "check_locks": check("mcs,clh,ticket,hapax,hemlock_overlap,semaphore", "2s"),
     "conform_mutex": conform("pawl_mutex"),
     "conform_fair": conform("pawl_fairmutex"),
