@@ -3,7 +3,6 @@
  * A program of its own, which `pawl check` starts: the lab replaces the compiler's thread sanitizer and the
  * futex system call, and the locks in here are compiled for it.
  */
-#include "mutex_scenarios.h"
 #include "report.h"
 #include "work.h"
 #include "../cli/json.h"
@@ -39,8 +38,8 @@ enum {
 };
 
 static const struct argp_option options[] = {
-    {"all", ALL, NULL, 0, "Check every lock, the semaphore and pawl_mutex (the default)", 0},
-    {"lock", 'l', "NAME,...", 0, "Check these only; 'semaphore' and 'mutex' are among them", 0},
+    {"all", ALL, NULL, 0, "Check every lock and the semaphore (the default)", 0},
+    {"lock", 'l', "NAME,...", 0, "Check these only; 'semaphore' is among them", 0},
     {"scenario", 's', "NAME", 0, "Run this scenario only", 0},
     {"quick", QUICK, NULL, 0, "At most 0.7 s of CPU time for each scenario", 0},
     {"deep", DEEP, NULL, 0, "At most 45 s, with wider bounds", 0},
@@ -69,18 +68,16 @@ static const char doc[] =
     "feasible, "
     "random ones beyond. Exits with 1 if a lock breaks a promise; the report then says how to see it again.";
 
-/* The registered locks, and what is in no register. */
+/* The registered locks, and the semaphore, which is none. */
 static size_t subject_count(void)
 {
-    return (size_t)check_lock_count + 2;
+    return (size_t)check_lock_count + 1;
 }
 
 static const char *subject_name(const void *unused, size_t i)
 {
     (void)unused;
-    return i < (size_t)check_lock_count    ? check_locks[i].name
-           : i == (size_t)check_lock_count ? "semaphore"
-                                           : "mutex";
+    return i < (size_t)check_lock_count ? check_locks[i].name : "semaphore";
 }
 
 static void add_subject(const char *name, void *input)
@@ -88,9 +85,7 @@ static void add_subject(const char *name, void *input)
     request *r = input;
     for (size_t i = 0; i < subject_count(); i++)
         if (strcmp(subject_name(NULL, i), name) == 0) {
-            const lock_info *lock = i < (size_t)check_lock_count    ? &check_locks[i]
-                                    : i == (size_t)check_lock_count ? NULL
-                                                                    : &check_mutex_subject;
+            const lock_info *lock = i < (size_t)check_lock_count ? &check_locks[i] : NULL;
             r->subjects[r->count++] = (subject){subject_name(NULL, i), lock};
             return;
         }
@@ -114,16 +109,8 @@ static void add_all(request *r)
 
 static const char *known_scenario(const char *name)
 {
-    static const struct {
-        const scenario *scenarios;
-        const int *count;
-    } all[] = {{check_scenarios, &check_scenario_count},
-               {check_semaphore_scenarios, &check_semaphore_scenario_count},
-               {check_mutex_scenarios, &check_mutex_scenario_count}};
-    for (size_t k = 0; k < sizeof all / sizeof all[0]; k++)
-        for (int i = 0; i < *all[k].count; i++)
-            if (strcmp(all[k].scenarios[i].name, name) == 0)
-                return name;
+    if (check_has_scenario(name))
+        return name;
     fail("--scenario '%s': no such scenario", name);
 }
 

@@ -112,10 +112,10 @@ int check_mutate(const lock_info *lock, const check_options *o, mutation_sink *s
     check_case cases[CHECK_MOST_CASES];
     int count = check_cases(lock, o, cases, CHECK_MOST_CASES);
     visit_sites(cases, count, o);
-    bool mutexes = lock == &check_mutex_subject; /* which are libpawl, but for their first steps */
-    int survived = mutate_sites("include/pawl/", mutexes, cases, count, o, lock, sink, arg);
+    bool mutex = lock != NULL && lock->own_waiting; /* which is libpawl, but for its first steps */
+    int survived = mutate_sites("include/pawl/", mutex, cases, count, o, lock, sink, arg);
     /* The rest of libpawl is the same for all; mcs uses its pool and sleeps in every way there is. */
-    if (mutexes || (lock != NULL && strcmp(lock->name, "mcs") == 0))
+    if (mutex || (lock != NULL && strcmp(lock->name, "mcs") == 0))
         survived += mutate_sites("/src/", true, cases, count, o, lock, sink, arg);
     return survived;
 }

@@ -162,23 +162,7 @@ static void overtake_timed(int id)
         visit(id);
 }
 
-static void destroy(int id)
-{
-    lock();
-    enter(id, &it.mutex);
-    bool last = ++it.references == LAST_OF_THREE;
-    unlock();
-    if (last)
-        lab_destroy(&it.mutex, sizeof it.mutex);
-}
-
 /* ---- pawl_fairmutex */
-
-static void fair_contend(int id)
-{
-    for (int i = 0; i < (id == 0 ? 2 : 1); i++)
-        visit_fair(id);
-}
 
 static void fair_timed(int id)
 {
@@ -201,76 +185,63 @@ static void fair_try(int id)
     }
 }
 
-static void fair_destroy(int id)
+/* ---- all of them */
+
+static bool is_mutex(const lock_info *lock)
 {
-    lab_arrive(&it.fair, sizeof it.fair);
-    pawl_fairmutex_lock(&it.fair);
-    enter(id, &it.fair);
-    bool last = ++it.references == LAST_OF_THREE;
-    lab_leave(&it.fair);
-    pawl_fairmutex_unlock(&it.fair);
-    if (last)
-        lab_destroy(&it.fair, sizeof it.fair);
+    return strcmp(lock->name, "pawl_mutex") == 0;
 }
 
-/* ---- all of them */
+static bool is_fairmutex(const lock_info *lock)
+{
+    return strcmp(lock->name, "pawl_fairmutex") == 0;
+}
 
 /* clang-format off */
 const scenario check_mutex_scenarios[] = {
     {.name = "mutex-contend", .what = "three threads want the mutex",
-     .threads = 3, .iterations = 2, .thread = contend, .finish = mutex_is_free},
+     .threads = 3, .iterations = 2, .thread = contend, .finish = mutex_is_free, .applies = is_mutex},
     {.name = "mutex-pair", .what = "two threads want the mutex, more than once",
-     .threads = 2, .iterations = 3, .thread = contend_more, .finish = mutex_is_free},
+     .threads = 2, .iterations = 3, .thread = contend_more, .finish = mutex_is_free, .applies = is_mutex},
     {.name = "mutex-bypass", .what = "one wants the mutex again and again, the other once",
-     .threads = 2, .iterations = 6, .thread = overtake, .finish = mutex_is_free},
+     .threads = 2, .iterations = 6, .thread = overtake, .finish = mutex_is_free, .applies = is_mutex},
     {.name = "mutex-bypass-two", .what = "two want the mutex again and again, the third once",
-     .threads = 3, .iterations = 3, .thread = overtake_in_turn, .finish = mutex_is_free},
+     .threads = 3, .iterations = 3, .thread = overtake_in_turn, .finish = mutex_is_free, .applies = is_mutex},
     {.name = "mutex-bypass-timed", .what = "one wants the mutex again and again, one has a deadline",
-     .threads = 3, .iterations = 3, .thread = overtake_timed, .finish = mutex_is_free},
+     .threads = 3, .iterations = 3, .thread = overtake_timed, .finish = mutex_is_free, .applies = is_mutex},
     {.name = "mutex-pass", .what = "one wants the mutex again and again, two sleep already",
-     .threads = 3, .iterations = 3, .thread = mutex_pass, .finish = mutex_is_free},
+     .threads = 3, .iterations = 3, .thread = mutex_pass, .finish = mutex_is_free, .applies = is_mutex},
     {.name = "mutex-trylock", .what = "lock and trylock, mixed",
-     .threads = 3, .iterations = 1, .thread = try, .finish = mutex_is_free},
+     .threads = 3, .iterations = 1, .thread = try, .finish = mutex_is_free, .applies = is_mutex},
     {.name = "mutex-timed", .what = "two of three have a deadline",
-     .threads = 3, .iterations = 1, .thread = timed, .finish = mutex_is_free},
+     .threads = 3, .iterations = 1, .thread = timed, .finish = mutex_is_free, .applies = is_mutex},
     {.name = "mutex-timed-first", .what = "one of three has a deadline",
-     .threads = 3, .iterations = 1, .thread = timed_first, .finish = mutex_is_free},
-    {.name = "mutex-destroy", .what = "the last owner destroys the mutex",
-     .threads = 3, .iterations = 1, .thread = destroy, .finish = mutex_nothing, .threads_die = true},
-    {.name = "fair-contend", .what = "three threads want the fair mutex",
-     .threads = 3, .iterations = 2, .thread = fair_contend, .finish = fair_is_free},
+     .threads = 3, .iterations = 1, .thread = timed_first, .finish = mutex_is_free, .applies = is_mutex},
     {.name = "fair-trylock", .what = "one locks, two try",
-     .threads = 3, .iterations = 1, .thread = fair_try, .finish = fair_is_free},
+     .threads = 3, .iterations = 1, .thread = fair_try, .finish = fair_is_free, .applies = is_fairmutex},
     {.name = "fair-timed", .what = "two of three have a deadline",
-     .threads = 3, .iterations = 1, .thread = fair_timed, .finish = fair_is_free},
-    {.name = "fair-destroy", .what = "the last owner destroys the fair mutex",
-     .threads = 3, .iterations = 1, .thread = fair_destroy, .finish = mutex_nothing, .threads_die = true},
+     .threads = 3, .iterations = 1, .thread = fair_timed, .finish = fair_is_free, .applies = is_fairmutex},
     {.name = "cond-signal", .what = "two signals, two waiters",
-     .threads = 3, .iterations = 1, .thread = cond_signal, .finish = mutex_is_free},
+     .threads = 3, .iterations = 1, .thread = cond_signal, .finish = mutex_is_free, .applies = is_mutex},
     {.name = "cond-broadcast", .what = "one broadcast, two waiters",
-     .threads = 3, .iterations = 1, .thread = cond_broadcast, .finish = mutex_is_free},
+     .threads = 3, .iterations = 1, .thread = cond_broadcast, .finish = mutex_is_free, .applies = is_mutex},
     {.name = "cond-timed", .what = "a signal for one with a deadline and one without",
-     .threads = 3, .iterations = 1, .thread = cond_timed, .finish = mutex_is_free},
+     .threads = 3, .iterations = 1, .thread = cond_timed, .finish = mutex_is_free, .applies = is_mutex},
     {.name = "cond-destroy", .what = "destroyed right after a broadcast",
-     .threads = 3, .iterations = 1, .thread = cond_destroy, .finish = mutex_is_free, .threads_die = true},
+     .threads = 3, .iterations = 1, .thread = cond_destroy, .finish = mutex_is_free, .threads_die = true, .applies = is_mutex},
     {.name = "cond-destroy-late", .what = "destroyed after a broadcast that may find nobody",
-     .threads = 2, .iterations = 1, .thread = cond_destroy_late, .finish = mutex_is_free, .threads_die = true},
+     .threads = 2, .iterations = 1, .thread = cond_destroy_late, .finish = mutex_is_free, .threads_die = true, .applies = is_mutex},
     {.name = "cond-destroy-late-signal", .what = "destroyed after a signal that may find nobody",
-     .threads = 2, .iterations = 1, .thread = cond_destroy_late_signal, .finish = mutex_is_free, .threads_die = true},
+     .threads = 2, .iterations = 1, .thread = cond_destroy_late_signal, .finish = mutex_is_free, .threads_die = true, .applies = is_mutex},
     {.name = "cond-destroy-signalled", .what = "destroyed by the one that was signalled",
-     .threads = 2, .iterations = 1, .thread = cond_destroy_signalled, .finish = mutex_nothing, .threads_die = true},
+     .threads = 2, .iterations = 1, .thread = cond_destroy_signalled, .finish = mutex_nothing, .threads_die = true, .applies = is_mutex},
     {.name = "cond-fair-broadcast", .what = "a broadcast over another lock",
-     .threads = 3, .iterations = 1, .thread = cond_fair_broadcast, .finish = fair_is_free},
+     .threads = 3, .iterations = 1, .thread = cond_fair_broadcast, .finish = fair_is_free, .applies = is_fairmutex},
     {.name = "cond-fair-destroy", .what = "destroyed right after a broadcast over another lock",
-     .threads = 3, .iterations = 1, .thread = cond_fair_destroy, .finish = fair_is_free, .threads_die = true},
+     .threads = 3, .iterations = 1, .thread = cond_fair_destroy, .finish = fair_is_free, .threads_die = true, .applies = is_fairmutex},
 };
 /* clang-format on */
 const int check_mutex_scenario_count = sizeof check_mutex_scenarios / sizeof check_mutex_scenarios[0];
-
-int check_mutex_bypass(const scenario *s)
-{
-    return s->finish == fair_is_free && strncmp(s->name, "fair", 4) == 0 ? 0 : -1;
-}
 
 void check_mutex_prepare(void)
 {

@@ -56,8 +56,8 @@ static void add_scenario(builder *b, const scenario *s)
 {
     scenario_setting with = plain_setting(b);
     add_case(b, s, with, NULL, 0);
-    if (b->lock == &check_mutex_subject)
-        return; /* these sleep in any case */
+    if (b->lock != NULL && b->lock->own_waiting)
+        return; /* it sleeps in any case */
     bool first = b->count == 1;
     bool hashes = b->lock == NULL || b->lock->waiting == PAWL_SEMI_PRIVATE;
     static const char *const asleep[] = {
@@ -76,38 +76,58 @@ static void add_scenario(builder *b, const scenario *s)
         }
     if (!first || b->lock == NULL)
         return;
-    if (strncmp(b->lock->name, "capacitor", 9) == 0)
+    if (b->lock->tunables & PAWL_TUNES_PLATOON)
         for (uint32_t platoon = 1; platoon <= 3; platoon += 2)
             add_case(b, s, (with.platoon = platoon, with), "platoon", platoon);
-    if (strncmp(b->lock->name, "hapax", 5) == 0)
+    if (b->lock->tunables & PAWL_TUNES_RECHECK)
         add_case(b, s, (with.recheck = 3, with), "recheck", 3);
     with = plain_setting(b);
-    bool coin = b->lock->order == PAWL_SHUFFLED || b->lock->order == PAWL_NONE;
-    for (uint32_t toss = 1; coin && b->lock->thread_bytes > 0 && toss <= 2; toss++) {
+    for (uint32_t toss = 1; (b->lock->tunables & PAWL_TUNES_COIN) && toss <= 2; toss++) {
         with.random = b->options->seed + toss;
         add_case(b, s, with, "toss", toss);
     }
 }
 
-static const scenario *scenarios_of(const lock_info *lock, int *count)
+static const struct {
+    const scenario *scenarios;
+    const int *count;
+    bool semaphore; /* else of locks */
+} lists[] = {{check_scenarios, &check_scenario_count, false},
+             {check_mutex_scenarios, &check_mutex_scenario_count, false},
+             {check_semaphore_scenarios, &check_semaphore_scenario_count, true}};
+
+enum { LISTS = sizeof lists / sizeof lists[0] };
+
+/* The first scenario of the lock after `last`, or after none, that has this name, if one is given; NULL if there is no
+ * more. */
+static const scenario *next_scenario(const lock_info *lock, const char *name, const scenario *last)
 {
-    if (lock == &check_mutex_subject) {
-        *count = check_mutex_scenario_count;
-        return check_mutex_scenarios;
-    }
-    *count = lock != NULL ? check_scenario_count : check_semaphore_scenario_count;
-    return lock != NULL ? check_scenarios : check_semaphore_scenarios;
+    bool found = last == NULL;
+    for (int k = 0; k < LISTS; k++)
+        for (int i = 0; i < *lists[k].count && lists[k].semaphore == (lock == NULL); i++) {
+            const scenario *s = &lists[k].scenarios[i];
+            if (found && (name == NULL || strcmp(name, s->name) == 0) &&
+                (s->applies == NULL || s->applies(lock)))
+                return s;
+            found = found || s == last;
+        }
+    return NULL;
+}
+
+bool check_has_scenario(const char *name)
+{
+    for (int k = 0; k < LISTS; k++)
+        for (int i = 0; i < *lists[k].count; i++)
+            if (strcmp(lists[k].scenarios[i].name, name) == 0)
+                return true;
+    return false;
 }
 
 int check_cases(const lock_info *lock, const check_options *o, check_case *cases, int most)
 {
     builder b = {.lock = lock, .options = o, .cases = cases, .most = most};
-    int count;
-    const scenario *s = scenarios_of(lock, &count);
-    for (int i = 0; i < count; i++)
-        if ((o->scenario == NULL || strcmp(o->scenario, s[i].name) == 0) &&
-            (s[i].applies == NULL || s[i].applies(lock)))
-            add_scenario(&b, &s[i]);
+    for (const scenario *s = NULL; (s = next_scenario(lock, o->scenario, s)) != NULL;)
+        add_scenario(&b, s);
     return b.count;
 }
 
@@ -122,11 +142,8 @@ static struct lab_limits limits_of(const check_case *which, const check_profile 
     l.spurious = p->spurious;
     l.timeouts = p->timeouts;
     l.membarrier_errno = which->with.waiting == CHECK_PARK_REFUSED ? EPERM : 0;
-    if (which->with.lock == &check_mutex_subject) {
-        l.timeouts = p->timeouts > MUTEX_TIMEOUTS ? p->timeouts : MUTEX_TIMEOUTS;
-        l.bypass_total = check_mutex_bypass(which->scenario);
-        return l;
-    }
+    if (which->with.lock != NULL && which->with.lock->own_waiting && l.timeouts < MUTEX_TIMEOUTS)
+        l.timeouts = MUTEX_TIMEOUTS;
     l.bypass_each = scenario_bypass_each(&which->with);
     l.bypass_total = scenario_bypass_total(&which->with);
     return l;
@@ -206,21 +223,12 @@ void check_outcome_free(check_outcome *out)
 
 /* ---- replay */
 
-static const scenario *find_scenario(const lock_info *lock, const char *name, size_t length)
-{
-    int count;
-    const scenario *s = scenarios_of(lock, &count);
-    for (int i = 0; i < count; i++)
-        if (strlen(s[i].name) == length && memcmp(s[i].name, name, length) == 0)
-            return &s[i];
-    return NULL;
-}
-
 static const char *parse_replay(const lock_info *lock, const char *text, check_case *c)
 {
     const char *colon = strchr(text, ':');
-    c->scenario = colon == NULL ? NULL : find_scenario(lock, text, (size_t)(colon - text));
-    if (c->scenario == NULL)
+    char name[sizeof c->name];
+    if (colon == NULL || snprintf(name, sizeof name, "%.*s", (int)(colon - text), text) >= (int)sizeof name ||
+        (c->scenario = next_scenario(lock, name, NULL)) == NULL)
         return NULL;
     scenario_setting *w = &c->with;
     unsigned long long random;
@@ -245,7 +253,7 @@ bool check_replay(const lock_info *lock, const char *text, FILE *trace, check_ou
 {
     *out = (check_outcome){0};
     const char *execution = parse_replay(lock, text, &out->which);
-    if (execution == NULL || (out->which.scenario->applies != NULL && !out->which.scenario->applies(lock))) {
+    if (execution == NULL) {
         *error = "is not the replay of an execution of this lock";
         return false;
     }

@@ -43,6 +43,9 @@ typedef struct check_outcome {
     char *replay; /* of a violation: what `--replay` takes; owned by the outcome */
 } check_outcome;
 
+/* Of any lock, or of the semaphore. */
+bool check_has_scenario(const char *name);
+
 /* The cases of a lock (NULL: of the semaphore). Returns how many; at most `most` are written. */
 int check_cases(const lock_info *lock, const check_options *o, check_case *cases, int most);
 

@@ -210,23 +210,15 @@ static bool promises_prompt_destruction(const lock_info *lock)
     return lock->prompt;
 }
 
-/* ---- as libpawl-<lock>.so uses two of the locks, see preload/mutex/lock.h */
+/* ---- as libpawl-<lock>.so uses some of the locks, see preload/mutex/lock.h */
 
-static bool is_named(const lock_info *lock, const char *name)
+static void lock_to_give_away(lock_ctx *c)
 {
-    return strcmp(lock->name, name) == 0;
-}
-
-static void lock_to_give_away(int which, lock_ctx *c)
-{
-    if (!is_named(state.with.lock, "reciprocating")) {
-        lock(which, c);
-        return;
-    }
-    lab_arrive(&state.lock[which], state.with.lock->size);
-    pawl_reciprocating_acquire_oblivious(&state.lock[which].reciprocating, &c->reciprocating);
-    lab_enter(&state.lock[which]);
-    state.data[which]++;
+    const lock_info *l = state.with.lock;
+    lab_arrive(&state.lock[0], l->size);
+    (l->acquire_oblivious != NULL ? l->acquire_oblivious : l->lock)(&state.lock[0], c);
+    lab_enter(&state.lock[0]);
+    state.data[0]++;
 }
 
 /* The first thread locks, the second unlocks; the first wants the lock again at once, or ends, and another begins in
@@ -235,7 +227,7 @@ static void give_away(int id, bool ends)
 {
     begin_thread(id, !ends);
     if (id == 0) {
-        lock_to_give_away(0, &state.handed);
+        lock_to_give_away(&state.handed);
         state.entered[id]++;
         lab_leave(&state.lock[0]);
         atomic_store_explicit(&state.flag, 1, memory_order_release);
@@ -265,7 +257,7 @@ static void orphan(int id)
 
 static bool is_oblivious(const lock_info *lock)
 {
-    return lock->oblivious || is_named(lock, "reciprocating");
+    return lock->oblivious || lock->acquire_oblivious != NULL;
 }
 
 /* Some leave nothing in a lock that nobody waits for. */
@@ -281,14 +273,14 @@ static void idle(int id)
     for (int i = 0; i < rounds(id); i++) {
         lock(0, &c);
         lab_leave(&state.lock[0]);
-        pawl_clh_release_idle(&state.lock[0].clh, &c.clh);
+        state.with.lock->release_idle(&state.lock[0], &c);
         state.entered[id]++;
     }
 }
 
 static bool can_be_idle(const lock_info *lock)
 {
-    return is_named(lock, "clh");
+    return lock->release_idle != NULL;
 }
 
 const scenario check_scenarios[] = {
@@ -317,10 +309,6 @@ const int check_scenario_count = sizeof check_scenarios / sizeof check_scenarios
 static void set_up(void *unused)
 {
     (void)unused;
-    if (state.with.lock == &check_mutex_subject) {
-        check_mutex_name();
-        return;
-    }
     memset(state.lock, 0, sizeof state.lock);
     memset(state.data, 0, sizeof state.data);
     memset(state.entered, 0, sizeof state.entered);
@@ -336,6 +324,7 @@ static void set_up(void *unused)
     lab_name(pawl_slots, sizeof pawl_slots, "slots");
     lab_name(pawl_twa_slots, sizeof pawl_twa_slots, "twa_slots");
     lab_name(&state.semaphore, sizeof state.semaphore, "semaphore");
+    check_mutex_name();
 }
 
 static void run_thread(void *arg, int id)
@@ -366,8 +355,7 @@ void scenario_prepare(const scenario *s, const scenario_setting *with, struct la
     pawl_set_wait(with->waiting == CHECK_SPIN ? PAWL_WAIT_SPIN : PAWL_WAIT_PARK);
     pawl_use_membarrier(with->waiting != CHECK_PARK_FENCED);
     pawl_nodes_reserve(64);
-    if (with->lock == &check_mutex_subject)
-        check_mutex_prepare();
+    check_mutex_prepare();
     *p = (struct lab_program){.threads = state.threads,
                               .setup = set_up,
                               .thread = run_thread,

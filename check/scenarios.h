@@ -33,7 +33,7 @@ typedef struct scenario {
     int iterations; /* of the first thread; the others acquire once, unless the user asks for more */
     void (*thread)(int id);
     void (*finish)(void);                   /* NULL: counts the acquisitions */
-    bool (*applies)(const lock_info *lock); /* NULL: to every lock    */
+    bool (*applies)(const lock_info *lock); /* NULL: to every lock of its list */
     bool threads_die;
     bool sleeps;      /* also run with waiters that sleep */
     uint32_t permits; /* of the semaphore */

@@ -3,4 +3,3 @@
 
 const lock_info *const check_locks = lock_table;
 const int check_lock_count = LOCK_COUNT;
-const lock_info check_mutex_subject = {.name = "mutex", .each = PAWL_UNBOUNDED, .total = PAWL_UNBOUNDED};

@@ -8,11 +8,8 @@
 /* The register's table wants constants; what a capacitor's bounds are, the scenario knows. */
 #undef PAWL_PLATOON
 #define PAWL_PLATOON 10
-#include "../common/table.h"
+#include "../src/register.h"
 
 /* The registered locks, compiled for the lab. */
 extern const lock_info *const check_locks;
 extern const int check_lock_count;
-
-/* Stands for pawl_mutex, pawl_fairmutex and pawl_cond, which are in no register and have scenarios of their own. */
-extern const lock_info check_mutex_subject;

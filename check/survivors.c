@@ -24,8 +24,9 @@ static const struct {
     {"mcs", "nodes.c<nodes.c", "store", "release", "the lock of a pool that nobody else uses any more"},
     {"mcs", "park.c<park.c", "rmw", "acquire", "for a waiter that sleeps while the process starts"},
     {"mcs", "thread.c", "load", "acquire", "Overlap's mailbox, which mcs never fills"},
-    {"mutex", "cond.c<cond.c<cond.c", "store", "release", "the same code, where a lock orders as well"},
-    {"mutex", "cond.c<cond.c", "store", "release", "counting one more waiter: the same code as for one less"},
+    {"pawl_mutex", "cond.c<cond.c<cond.c", "store", "release", "the same code, where a lock orders as well"},
+    {"pawl_mutex", "cond.c<cond.c", "store", "release",
+     "counting one more waiter: the same code as for one less"},
     {NULL, NULL, NULL, NULL, NULL},
 };
 

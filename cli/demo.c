@@ -8,7 +8,7 @@
 
 #include "bench/pairs.h"
 
-#include "common/table.h"
+#include "src/register.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -90,7 +90,7 @@ static bool doubted(const study *s, size_t at)
 /* The points of a lock are one for each number of threads: one, as many as CPUs if these are more, and a crowd. */
 static void add_row(grid *g, const study *s, size_t at, const bench_lock *lock, double ns_per_pair)
 {
-    const lock_info *info = lock_find(lock->name); /* NULL for mutexes, which have no entry */
+    const lock_info *info = lock_find(lock->name); /* NULL for another library's */
     grid_add(g, "%s", lock->name);
     grid_add(g, "%zu", lock->size);
     grid_add(g, "%.1f", ns_per_pair);

@@ -6,7 +6,7 @@
 #include "output.h"
 #include "parse.h"
 
-#include "common/table.h"
+#include "src/register.h"
 
 #include <stdlib.h>
 
@@ -56,7 +56,7 @@ static void order(grid *g, const lock_info *l)
 static void bypass(grid *g, const lock_info *l)
 {
     if (l->each == PAWL_UNBOUNDED)
-        grid_add(g, "any");
+        grid_add(g, l->bounded_in_time ? "time" : "any");
     else
         grid_add(g, "%d%s", l->each, l->total == l->each ? "" : " each");
 }
@@ -84,8 +84,9 @@ static void waiting(grid *g, const lock_info *l)
 
 static void flags(grid *g, const lock_info *l)
 {
-    grid_add(g, "%c%c%c%c%c", l->constant_unlock ? 'c' : '-', l->trylock != NULL ? 't' : '-',
-             l->prompt ? 'f' : '-', l->oblivious ? 'o' : '-', l->context ? 'x' : '-');
+    grid_add(g, "%c%c%c%c%c%c", l->constant_unlock ? 'c' : '-', l->trylock != NULL ? 't' : '-',
+             l->clocklock != NULL ? 'd' : '-', l->prompt ? 'f' : '-', l->oblivious ? 'o' : '-',
+             l->context ? 'x' : '-');
 }
 
 #define YES_OR_NO(column, is)                                                                                \
@@ -95,6 +96,7 @@ static void flags(grid *g, const lock_info *l)
     }
 YES_OR_NO(constant, l->constant_unlock)
 YES_OR_NO(trylock, l->trylock != NULL)
+YES_OR_NO(deadlines, l->clocklock != NULL)
 YES_OR_NO(prompt, l->prompt)
 YES_OR_NO(oblivious, l->oblivious)
 YES_OR_NO(context, l->context)
@@ -104,7 +106,7 @@ typedef struct layout {
     struct {
         const char *head;
         cell *cell;
-    } columns[13];
+    } columns[14];
 } layout;
 
 /* The first that fits into the line is used: 165, 120 and 80 characters. */
@@ -140,7 +142,7 @@ static const layout text_layouts[] = {
 
 enum { TEXT_LAYOUTS = sizeof text_layouts / sizeof text_layouts[0] };
 
-static const layout markdown_layout = {"llllrrrllllll",
+static const layout markdown_layout = {"llllrrrlllllll",
                                        {{"lock", code},
                                         {"what", title},
                                         {"source", source},
@@ -150,6 +152,7 @@ static const layout markdown_layout = {"llllrrrllllll",
                                         {"per thread", thread_words},
                                         {"unlock O(1)", constant},
                                         {"trylock", trylock},
+                                        {"deadlines", deadlines},
                                         {"free at once", prompt},
                                         {"unlock by another", oblivious},
                                         {"context", context},
@@ -158,10 +161,10 @@ static const layout markdown_layout = {"llllrrrllllll",
 static const char legend[] =
     "\n"
     "bypass   how often a waiting thread may be overtaken, in all or by each of the\n"
-    "         others; any: no bound\n"
-    "flags    c  unlock takes constant time     o  another thread may unlock\n"
-    "         t  there is a trylock             x  unlock needs the lock's context\n"
-    "         f  the next owner may free the lock\n"
+    "         others; any: no bound; time: for a bounded time\n"
+    "flags    c  unlock takes constant time     f  the next owner may free the lock\n"
+    "         t  there is a trylock             o  another thread may unlock\n"
+    "         d  lock may have a deadline       x  unlock needs the lock's context\n"
     "words    8 bytes each, per lock (+ once it has been used)\n"
     "thread   words per thread, or per lock that it holds\n"
     "waiting  global: all watch one word; local: each its own; semi-private: each its\n"
@@ -210,15 +213,16 @@ static void print_json(output *o, const request *r)
     json_t *locks = json_array();
     for (size_t i = 0; i < r->count; i++) {
         const lock_info *l = r->locks[i];
-        json_t *lock = json_pack(
-            "{ss ss ss ss so so sb sb sb sb sb sI sI sI sI sI sI ss}", "name", l->name, "title", l->title,
-            "source", l->source, "order", order_name(l->order), "bypass_each", bound(l->each), "bypass_total",
-            bound(l->total), "constant_time_unlock", l->constant_unlock, "context", l->context, "trylock",
-            l->trylock != NULL, "prompt_destruction", l->prompt, "thread_oblivious", l->oblivious, "bytes",
-            (json_int_t)l->size, "words", (json_int_t)words(l->size), "thread_bytes",
-            (json_int_t)l->thread_bytes, "thread_words", (json_int_t)words(l->thread_bytes), "held_bytes",
-            (json_int_t)l->held_bytes, "idle_bytes", (json_int_t)l->idle_bytes, "waiting",
-            waiting_name(l->waiting));
+        json_t *lock =
+            json_pack("{ss ss ss ss so so sb sb sb sb sb sb sb sI sI sI sI sI sI ss}", "name", l->name,
+                      "title", l->title, "source", l->source, "order", order_name(l->order), "bypass_each",
+                      bound(l->each), "bypass_total", bound(l->total), "bypass_in_time", l->bounded_in_time,
+                      "constant_time_unlock", l->constant_unlock, "context", l->context, "trylock",
+                      l->trylock != NULL, "deadlines", l->clocklock != NULL, "prompt_destruction", l->prompt,
+                      "thread_oblivious", l->oblivious, "bytes", (json_int_t)l->size, "words",
+                      (json_int_t)words(l->size), "thread_bytes", (json_int_t)l->thread_bytes, "thread_words",
+                      (json_int_t)words(l->thread_bytes), "held_bytes", (json_int_t)l->held_bytes,
+                      "idle_bytes", (json_int_t)l->idle_bytes, "waiting", waiting_name(l->waiting));
         if (json_array_append_new(locks, lock) != 0)
             fail("out of memory");
     }

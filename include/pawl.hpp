@@ -1,8 +1,8 @@
 // pawl.hpp - the locks of Pawl for C++17: what std::lock_guard and its kin expect, and guards of their own
 //
-//   pawl::mutex, timed_mutex    pawl_mutex                        Lockable, TimedLockable
+//   pawl::mutex, ticket, ...    basic_lock<traits::mutex>, ...    Lockable; without trylock, BasicLockable
+//   pawl::timed_mutex           pawl_mutex                        TimedLockable
 //   pawl::fair_mutex            pawl_fairmutex                    TimedLockable
-//   pawl::ticket, mcs, ...      basic_lock<traits::ticket>, ...   Lockable; without trylock, BasicLockable
 //   pawl::raw<traits::mcs>      pawl_mcs and no byte more: for guard and + only
 //   pawl::condition_variable    pawl_cond, over any of them
 //
@@ -41,35 +41,41 @@
 #define PAWL_MODE_END
 #endif
 
-// A traits type for pawl_<name>; whether it has a trylock and a destroy: yes | no. It also serves locks that
-// are not in the register, such as one's own capacitors.
-#define PAWL_TRAITS(name, can_try, can_destroy)                                                              \
+// A traits type for pawl_<name>, a lock of that form (locks.h). It also serves locks that are not in the register, such as
+// one's own capacitors.
+#define PAWL_TRAITS(name, form)                                                                              \
     PAWL_MODE_BEGIN                                                                                          \
-    PAWL_TRAITS_HERE(name, can_try, can_destroy)                                                             \
+    PAWL_TRAITS_HERE(name, form)                                                                             \
     PAWL_MODE_END
 
-#define PAWL_TRAITS_HERE(name, can_try, can_destroy)                                                         \
+#define PAWL_TRAITS_HERE(name, form)                                                                         \
     struct name {                                                                                            \
         using lock_type = pawl_##name;                                                                       \
-        using context = pawl_##name##_ctx;                                                                   \
-        static constexpr bool has_trylock = PAWL_BOOL(can_try);                                              \
-        static constexpr bool has_destroy = PAWL_BOOL(can_destroy);                                          \
+        using context = PAWL_CTX_OF(name, form);                                                             \
+        static constexpr bool has_trylock = PAWL_HAS(form, TRYLOCK);                                         \
+        static constexpr bool has_destroy = PAWL_HAS(form, IDLE);                                            \
+        static constexpr bool requeues = PAWL_HAS(form, REQUEUE);                                            \
         static void lock(lock_type *l, context *c) noexcept                                                  \
         {                                                                                                    \
-            pawl_##name##_lock(l, c);                                                                        \
+            PAWL_CALL(name, form, lock, l, c);                                                               \
         }                                                                                                    \
         static bool trylock(lock_type *l, context *c) noexcept                                               \
         {                                                                                                    \
-            return PAWL_IF(can_try, pawl_##name##_trylock(l, c), ((void)l, (void)c, false));                 \
+            return PAWL_IF(form, TRYLOCK, PAWL_CALL(name, form, trylock, l, c), ((void)l, (void)c, false));  \
         }                                                                                                    \
         static void unlock(lock_type *l, context *c) noexcept                                                \
         {                                                                                                    \
-            pawl_##name##_unlock(l, c);                                                                      \
+            PAWL_CALL(name, form, unlock, l, c);                                                             \
         }                                                                                                    \
         static void destroy(lock_type *l) noexcept                                                           \
         {                                                                                                    \
-            PAWL_IF(can_destroy, pawl_##name##_destroy(l), pawl_destroy(l));                                 \
+            PAWL_IF(form, DESTROY, pawl_##name##_destroy, pawl_destroy)(l);                                  \
         }                                                                                                    \
+        PAWL_IF(                                                                                             \
+            form, DEADLINE,                                                                                  \
+            static bool lock_until(lock_type *l, int clock, const timespec *deadline) noexcept {             \
+                return pawl_##name##_clocklock(l, clock, deadline) == 0;                                     \
+            }, )                                                                                             \
     };
 
 namespace pawl
@@ -79,42 +85,9 @@ PAWL_MODE_BEGIN
 namespace traits
 {
 
-#define PAWL_LOCK(name, title, source, order, each, total, constant, can_try, can_destroy, ...)              \
-    PAWL_TRAITS_HERE(name, can_try, can_destroy)
+#define PAWL_LOCK(name, form, ...) PAWL_TRAITS_HERE(name, form)
 #include "pawl/locks.def"
 #undef PAWL_LOCK
-
-// The mutexes have no context, but deadlines.
-#define PAWL_MUTEX_TRAITS(name)                                                                              \
-    struct name {                                                                                            \
-        using lock_type = pawl_##name;                                                                       \
-        using context = pawl_no_ctx;                                                                         \
-        static constexpr bool has_trylock = true;                                                            \
-        static constexpr bool has_destroy = false;                                                           \
-        static void lock(lock_type *l, context *) noexcept                                                   \
-        {                                                                                                    \
-            pawl_##name##_lock(l);                                                                           \
-        }                                                                                                    \
-        static bool trylock(lock_type *l, context *) noexcept                                                \
-        {                                                                                                    \
-            return pawl_##name##_trylock(l);                                                                 \
-        }                                                                                                    \
-        static bool lock_until(lock_type *l, int clock, const timespec *deadline) noexcept                   \
-        {                                                                                                    \
-            return pawl_##name##_clocklock(l, clock, deadline) == 0;                                         \
-        }                                                                                                    \
-        static void unlock(lock_type *l, context *) noexcept                                                 \
-        {                                                                                                    \
-            pawl_##name##_unlock(l);                                                                         \
-        }                                                                                                    \
-        static void destroy(lock_type *l) noexcept                                                           \
-        {                                                                                                    \
-            pawl_##name##_destroy(l);                                                                        \
-        }                                                                                                    \
-    };
-PAWL_MUTEX_TRAITS(mutex)
-PAWL_MUTEX_TRAITS(fairmutex)
-#undef PAWL_MUTEX_TRAITS
 
 } // namespace traits
 
@@ -293,13 +266,12 @@ class timed_lock : public basic_lock<X>
     }
 };
 
-using mutex = basic_lock<traits::mutex>;
-using timed_mutex = timed_lock<traits::mutex>;
-using fair_mutex = timed_lock<traits::fairmutex>;
-
 #define PAWL_LOCK(name, ...) using name = basic_lock<traits::name>;
 #include "pawl/locks.def"
 #undef PAWL_LOCK
+
+using timed_mutex = timed_lock<traits::mutex>;
+using fair_mutex = timed_lock<traits::fairmutex>;
 
 // pawl::guard g(lock) for a lock of this file. pawl::guard<pawl::mcs> g(l) for the C struct, too: it has to
 // be told the algorithm, as several share a struct.
@@ -435,7 +407,7 @@ class condition_variable
     template <class X>
     bool sleep(typename X::lock_type *l, typename X::context *c, int clock, const timespec *deadline) noexcept
     {
-        if constexpr (std::is_same_v<X, traits::mutex>) {
+        if constexpr (X::requeues) {
             if (deadline != nullptr)
                 return pawl_cond_clockwait(&cond_, l, clock, deadline) == 0;
             pawl_cond_wait(&cond_, l);

@@ -224,8 +224,8 @@ is_done() {
 # by_lock SECTION - its pieces: each keeps one CPU busy, so that two run side by side
 by_lock() {
     {
-        sed -n 's/^PAWL_LOCK(\([a-z0-9_]*\),.*/\1/p' include/pawl/locks.def
-        printf 'semaphore\nmutex\n'
+        scripts/names.sh
+        echo semaphore
     } | sed "s/^/$1:/" | paste -sd '+\n'
 }
 

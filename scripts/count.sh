@@ -45,8 +45,9 @@ join "$work/counts.$few" "$work/counts.$many" |
         { cost[$1] = ($3 - $2) / pairs }
         END { for (name in cost) if (name != "nothing") printf "%s %.2f\n", name, cost[name] - cost["nothing"] }' |
     sed 's/\.00$//' >"$work/unordered"
-sed -n 's/^PAWL_LOCK(\([a-z0-9_]*\),.*/\1/p' "$root/include/pawl/locks.def" |
-    awk 'FILENAME == ARGV[1] { count[$1] = $2; next } { print $1, ($1 in count ? count[$1] : "missing") }' \
+"$root/scripts/names.sh" |
+    awk 'FILENAME == ARGV[1] { count[$1] = $2; next }
+         { name = $1; sub(/^pawl_/, "", name); print $1, (name in count ? count[name] : "missing") }' \
         "$work/unordered" - >"$work/now"
 if grep ' missing$' "$work/now"; then
     echo "count: callgrind has no figure for these" >&2

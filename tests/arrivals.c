@@ -120,7 +120,7 @@ static void one_of_two_arrivals_enters(const lock_info *lock)
 }
 
 static const promise promises[] = {
-    {.name = "one_of_two_arrivals_enters", .check = one_of_two_arrivals_enters},
+    {.name = "one_of_two_arrivals_enters", .check = one_of_two_arrivals_enters, .concerns = waits_are_seen},
 };
 
 HARNESS_MAIN(promises)

@@ -92,7 +92,7 @@ static void nobody_is_overtaken_beyond_the_bound_in_free_running(const lock_info
 
 static bool is_bounded(const lock_info *lock)
 {
-    return lock->each != PAWL_UNBOUNDED || lock->total != PAWL_UNBOUNDED;
+    return (lock->each != PAWL_UNBOUNDED || lock->total != PAWL_UNBOUNDED) && waits_are_seen(lock);
 }
 
 static const promise promises[] = {

@@ -42,7 +42,10 @@ void count(const char *name, void (*lock)(Lock *, Context *), void (*unlock)(Loc
 
 int main()
 {
-#define PAWL_LOCK(name, ...) count(#name, pawl_##name##_lock, pawl_##name##_unlock);
+#define PAWL_LOCK(name, form, ...)                                                                           \
+    count<pawl_##name, PAWL_CTX_OF(name, form)>(                                                             \
+        #name, [](auto *l, auto *c) { PAWL_CALL(name, form, lock, l, c); },                                  \
+        [](auto *l, auto *c) { PAWL_CALL(name, form, unlock, l, c); });
 #include <pawl/locks.def>
 #undef PAWL_LOCK
     std::printf("%d passed, %d failed\n", passed, failed);

@@ -46,7 +46,7 @@ static const struct {
     const char *name;
     void (*count)(int me, void *arg);
 } counts[] = {
-#define PAWL_LOCK(name, ...) {#name, count_##name},
+#define PAWL_LOCK(name, form, ...) {PAWL_SHOWN(name, form), count_##name},
 #include <pawl/locks.def>
 #undef PAWL_LOCK
 };

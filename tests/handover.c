@@ -171,7 +171,7 @@ static void successor_is_found_whoever_else_waits(const lock_info *lock)
 
 static bool is_prompt(const lock_info *lock)
 {
-    return lock->prompt;
+    return lock->prompt && waits_are_seen(lock);
 }
 
 static bool is_hazardous(const lock_info *lock)
@@ -184,7 +184,9 @@ static const promise promises[] = {
      .check = lock_is_not_touched_after_hand_over,
      .concerns = is_prompt},
     {.name = "declared_hazard_is_real", .check = declared_hazard_is_real, .concerns = is_hazardous},
-    {.name = "successor_is_found_whoever_else_waits", .check = successor_is_found_whoever_else_waits},
+    {.name = "successor_is_found_whoever_else_waits",
+     .check = successor_is_found_whoever_else_waits,
+     .concerns = waits_are_seen},
 };
 
 HARNESS_MAIN(promises)

@@ -160,7 +160,7 @@ int harness_run(int argc, char **argv, const promise *promises, int count, const
         return 2;
     }
     for (int i = 0; i < count; i++)
-        for (int j = 0; j < (promises[i].subject != NULL ? 1 : SUBJECTS); j++) {
+        for (int j = 0; promises[i].subject != NULL ? j < 1 : j < SUBJECTS && locks[j].name != NULL; j++) {
             const lock_info *lock = promises[i].subject != NULL ? NULL : &locks[j];
             char name[128];
             snprintf(name, sizeof name, "%s/%s", lock == NULL ? promises[i].subject : lock->name,

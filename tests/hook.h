@@ -2,7 +2,8 @@
  *
  * Include it before anything else. The locks of this test program then call test_wait_turn(), which the
  * program defines, wherever they would consult the waiting policy, and they do so after one look. Whoever is
- * in there has passed its doorway: later arrivals are behind it. The library's own waits are not affected.
+ * in there has passed its doorway: later arrivals are behind it. The library's own waits are not affected, and so not those
+ * of the mutexes.
  */
 #pragma once
 
@@ -12,6 +13,11 @@
 #include "harness.h"
 
 #include <sched.h>
+
+static inline bool waits_are_seen(const lock_info *lock)
+{
+    return !lock->own_waiting;
+}
 
 /* The one wait that comes before a doorway is Overlap's, for this thread's last hand-over of the same lock to
  * be taken. With that out of the way before lock() is called, whoever waits has arrived. */

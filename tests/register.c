@@ -6,19 +6,22 @@
 
 enum { HELD = 100 };
 
-/* The debug mode has it from the header, everybody else from the register. */
-#define PAWL_LOCK(name, title, source, order, each, total, constant, trylock, destroy, prompt, oblivious,    \
-                  ...)                                                                                       \
-    PAWL_ASSERT((pawl_##name##_how != 0) == PAWL_BOOL(oblivious), #name);
-#include <pawl/locks.def>
-#undef PAWL_LOCK
-
 static void names_are_unique(const lock_info *none)
 {
     (void)none;
     for (int i = 0; i < SUBJECTS; i++)
         for (int j = 0; j < i; j++)
             CHECK(strcmp(subjects()[i].name, subjects()[j].name) != 0, "%s twice", subjects()[i].name);
+}
+
+/* The debug mode has it from the header, everybody else from the register. */
+static void debug_mode_knows_who_may_unlock(const lock_info *none)
+{
+    (void)none;
+#define PAWL_LOCK(name, form, ...)                                                                           \
+    PAWL_IF(form, CONTEXT, CHECK((pawl_##name##_how != 0) == lock_find(#name)->oblivious, "%s", #name), );
+#include <pawl/locks.def>
+#undef PAWL_LOCK
 }
 
 static void use_once(const lock_info *lock, void *l)
@@ -135,15 +138,24 @@ static void columns_agree(const lock_info *lock)
     CHECK(fifo == (lock->total == 0), "FIFO and a bypass bound of 0 are the same");
     CHECK(lock->total == PAWL_UNBOUNDED || lock->each != PAWL_UNBOUNDED, "a total bounds each");
     CHECK(!none || lock->each == PAWL_UNBOUNDED, "a bound without an order");
-    CHECK((lock->idle_bytes != 0) == (lock->destroy != NULL), "what stays with the lock needs a destroy");
+    CHECK((lock->idle_bytes != 0) == (lock->release_idle != NULL),
+          "what stays with the lock needs a destroy");
     CHECK(lock->held_bytes + lock->idle_bytes == 0 ||
               lock->held_bytes + lock->idle_bytes == sizeof(pawl_node),
           "one node per lock");
+    CHECK(!lock->bounded_in_time || lock->total == PAWL_UNBOUNDED,
+          "a bound in time is one where no number holds");
+    CHECK(lock->prompt == (lock->room != PAWL_UNSAFE),
+          "what must not be freed does not go into a pthread_mutex_t");
+    CHECK(!lock->oblivious || lock->acquire_oblivious == NULL, "two functions for the same");
     CHECK(lock->size % sizeof(uint64_t) == 0, "a lock is made of words");
 }
 
 static const promise promises[] = {
     {.name = "names_are_unique", .check = names_are_unique, .subject = "register"},
+    {.name = "debug_mode_knows_who_may_unlock",
+     .check = debug_mode_knows_who_may_unlock,
+     .subject = "register"},
     {.name = "columns_agree", .check = columns_agree},
     {.name = "all_zero_is_unlocked", .check = all_zero_is_unlocked},
     {.name = "nothing_per_thread", .check = nothing_per_thread, .concerns = declares_nothing_per_thread},

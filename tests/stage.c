@@ -42,9 +42,13 @@ static void make_arrive(play *p, actor *a)
     a->overtaken = 0;
     memset(a->overtaken_by, 0, sizeof a->overtaken_by);
     atomic_store_explicit(&a->arrived, 0, memory_order_relaxed);
+    atomic_store_explicit(&a->tid, 0, memory_order_relaxed);
     p->waiting++;
     cue(a, ARRIVE);
-    await(&a->arrived, 1);
+    if (!p->lock->own_waiting)
+        await(&a->arrived, 1);
+    else
+        await_asleep(&a->tid);
 }
 
 static void make_try(play *p, actor *a)
@@ -150,6 +154,7 @@ static void *act(void *arg)
         case ARRIVE:
             hook_settle(p->l);
             me->locking = true;
+            atomic_store(&me->tid, (int)syscall(SYS_gettid));
             p->lock->lock(p->l, &c);
             me->locking = false;
             direct(p, me, &c);

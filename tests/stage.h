@@ -33,6 +33,7 @@ typedef struct actor {
     verb verb;
     bool locking;       /* its own: it is inside lock() */
     atomic_int arrived; /* it was seen to wait          */
+    atomic_int tid;     /* its own, once it is inside lock() */
     bool waiting, owner;
     int arrived_at, segment;
     int overtaken, overtaken_by[ACTORS_MOST];

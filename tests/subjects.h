@@ -2,7 +2,9 @@
  */
 #pragma once
 
-#include "../common/table.h"
+#include <pawl.h>
+
+#include "../src/register.h"
 
 static inline void semaphore_lock(void *l, lock_ctx *c)
 {

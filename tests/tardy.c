@@ -77,7 +77,9 @@ static void nobody_enters_before_a_tardy_successor(const lock_info *lock)
 }
 
 static const promise promises[] = {
-    {.name = "nobody_enters_before_a_tardy_successor", .check = nobody_enters_before_a_tardy_successor},
+    {.name = "nobody_enters_before_a_tardy_successor",
+     .check = nobody_enters_before_a_tardy_successor,
+     .concerns = waits_are_seen},
 };
 
 HARNESS_MAIN(promises)

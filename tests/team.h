@@ -62,16 +62,18 @@ static inline bool is_asleep(int tid)
     return state == 'S';
 }
 
-/* Waits until all of them sleep in the kernel. That they wait for good there is for the caller to see to. */
+/* Waits until the thread with this id, once it is there, sleeps in the kernel. */
+static inline void await_asleep(atomic_int *tid)
+{
+    while (atomic_load(tid) == 0 || !is_asleep(atomic_load(tid)))
+        sched_yield();
+}
+
+/* Waits until all of them do. That they wait for good there is for the caller to see to. */
 static inline void team_await_asleep(team_member *team, int n)
 {
-    for (int i = 0; i < n;) {
-        int tid = atomic_load(&team[i].tid);
-        if (tid != 0 && is_asleep(tid))
-            i++;
-        else
-            sched_yield();
-    }
+    for (int i = 0; i < n; i++)
+        await_asleep(&team[i].tid);
 }
 
 /* Waits, politely, until the flag is no less than `v`. For handshakes between the threads of a test. */

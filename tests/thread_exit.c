@@ -160,7 +160,9 @@ static void threads_end_right_after_unlock(const lock_info *lock)
 }
 
 static const promise promises[] = {
-    {.name = "nobody_writes_to_a_dead_thread", .check = nobody_writes_to_a_dead_thread},
+    {.name = "nobody_writes_to_a_dead_thread",
+     .check = nobody_writes_to_a_dead_thread,
+     .concerns = waits_are_seen},
     {.name = "memory_of_a_dead_thread_is_reused",
      .check = memory_of_a_dead_thread_is_reused,
      .subject = "system"},

@@ -52,12 +52,6 @@ static char *find_library(const char *lock)
     return library_find(lock, path, sizeof path) ? there("%s", path) : NULL;
 }
 
-/* pawl_mutex and pawl_fairmutex sleep whatever the policy. */
-static bench_waiting waiting_of(const char *lock)
-{
-    return strncmp(lock, "pawl_", strlen("pawl_")) == 0 ? BENCH_SLEEPS : BENCH_BY_POLICY;
-}
-
 const subject *preload_subjects(size_t *count)
 {
     static subject *all;
@@ -68,7 +62,8 @@ const subject *preload_subjects(size_t *count)
             const preload_library *l = &preload_libraries[i];
             const char *library = l->refused == NULL ? find_library(l->name) : NULL;
             if (library != NULL)
-                all[found++] = (subject){.name = l->name, .waiting = waiting_of(l->name), .preload = library};
+                all[found++] = (subject){
+                    .name = l->name, .waiting = bench_lock_find(l->name)->waiting, .preload = library};
         }
         all[found++] = (subject){.name = "glibc", .peer = true, .waiting = BENCH_SLEEPS};
     }

@@ -1,12 +1,13 @@
 /* capacitors.h - the capacitors of the register (Dice & Kogan, Capacitors, listing 1, figure 1, section 5)
  *
- * Admission   platoons, see capacitor.h
+ * Admission   platoons, see capacitor.h; `capacitor_fractional`: none
  * Bypass      B - 1; `capacitor_fractional`: unbounded, statistically fair in the long run;
- *             `capacitor_contended`: B - 1 but for tickets just taken, see there
- * Space       see capacitor.h
+ *             `capacitor_contended`: unbounded, B - 1 but for tickets just taken, see there
+ * Space       3 words per lock, and the inner lock; per thread what that needs; `capacitor_fractional`: 1 per
+ *             thread: its coin; `capacitor_multilane`: 67 words per lock, most of them to keep the lanes apart
  * Unlock      as the inner lock's; does not touch the lock after the hand-over
- * Waiting     semi-private for the platoon (`capacitor_plain`, `capacitor_multilane`: global, per lane), then
- *             as the inner lock does
+ * Waiting     semi-private for the platoon, then as the inner lock does; `capacitor_plain`: global;
+ *             `capacitor_multilane`: global, per lane
  * Sharing     by threads of one process
  * Differs     see capacitor.h and each variant
  */

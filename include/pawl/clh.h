@@ -2,9 +2,9 @@
  *
  * Admission   FIFO, nobody is overtaken
  * Bypass      0
- * Space       2 words per lock and, once it has been used, the node of its last owner; none per thread;
- *             one node per waiter
- * Unlock      constant time; does not touch the lock after the hand-over
+ * Space       2 words per lock, none per thread; a node per lock once used, that of its last owner; a node per
+ *             waiter
+ * Unlock      by any thread, in constant time; does not touch the lock after the hand-over
  * Waiting     local: each waiter watches its predecessor's node, which becomes its own afterwards
  * Sharing     by threads of one process
  * Differs     a lock gets its first node from its first owner, so that all-zero is unlocked. The node stays

@@ -3,8 +3,8 @@
  * Admission   FIFO, nobody is overtaken; the order is that of one atomic operation on one word
  * Bypass      0
  * Space       1 word per lock, none per thread; a queue of waiters in a process-wide table
- * Unlock      one CAS when nobody waits, else constant time but for putting new arrivals in order; does not
- *             touch the mutex after the release or the hand-over
+ * Unlock      by any thread, not in constant time: one CAS when nobody waits, else new arrivals are put in order
+ *             first; does not touch the lock after the release or the hand-over
  * Waiting     local: spins for a short time on a word of its own, then sleeps on it in the kernel
  * Sharing     by threads of one process
  * Differs     from pawl_mutex: never barges. With more threads than CPUs every hand-over to a sleeping
@@ -45,6 +45,9 @@ void pawl_fairmutex_unlock_contended(pawl_fairmutex *m);
 #ifdef __cplusplus
 }
 #endif
+
+/* 0: free; 1: held, and nobody waits. For a process that has one thread. */
+#define pawl_fairmutex_word(m) (&(m)->word)
 
 static inline bool pawl_fairmutex_try_acquire(pawl_fairmutex *m)
 {

@@ -1,8 +1,8 @@
 /* guard.h - locks that are released wherever control leaves a block
  *
  *   PAWL_GUARD(&mutex) { ... }             holds a pawl_mutex for the block
- *   PAWL_GUARD_LOCK(mcs, &lock) { ... }    holds a pawl_mcs, and so for every lock of the register and the
- *                                          mutexes (`mutex`, `fairmutex`); its context is in the guard
+ *   PAWL_GUARD_LOCK(mcs, &lock) { ... }    holds a pawl_mcs, and so for every lock of the register; its context is in
+ *                                          the guard
  *   PAWL_HOLD(&mutex);                     the same until the end of the enclosing block
  *   PAWL_HOLD_LOCK(mcs, &lock);
  *
@@ -15,36 +15,28 @@
  */
 #pragma once
 
-#include "fairmutex.h"
 #include "locks.h"
-#include "mutex.h"
 
-/* What the macros below need for pawl_<name>: for a lock that is not in the register, say it once. */
-#define PAWL_GUARD_DEFINE(name)                                                                              \
-    PAWL_GUARD_DEFINE_AS(name, pawl_##name##_ctx c, pawl_##name##_lock(g->lock, &g->c),                      \
-                         pawl_##name##_unlock(g->lock, &g->c))
-
-#define PAWL_GUARD_DEFINE_AS(name, context, take, release)                                                   \
+/* What the macros below need for pawl_<name>, a lock of that form (locks.h): for one that is not in the register, say it
+ * once. */
+#define PAWL_GUARD_DEFINE(name, form)                                                                        \
     typedef struct pawl_##name##_guard {                                                                     \
         pawl_##name *lock;                                                                                   \
-        context;                                                                                             \
+        PAWL_CTX_OF(name, form) c;                                                                           \
     } pawl_##name##_guard;                                                                                   \
                                                                                                              \
     static inline pawl_##name##_guard *pawl_##name##_guard_take(pawl_##name##_guard *g)                      \
     {                                                                                                        \
-        take;                                                                                                \
+        PAWL_CALL(name, form, lock, g->lock, &g->c);                                                         \
         return g;                                                                                            \
     }                                                                                                        \
                                                                                                              \
     static inline void pawl_##name##_guard_release(pawl_##name##_guard *g)                                   \
     {                                                                                                        \
-        release;                                                                                             \
+        PAWL_CALL(name, form, unlock, g->lock, &g->c);                                                       \
     }
 
-PAWL_GUARD_DEFINE_AS(mutex, pawl_no_ctx c, pawl_mutex_lock(g->lock), pawl_mutex_unlock(g->lock))
-PAWL_GUARD_DEFINE_AS(fairmutex, pawl_no_ctx c, pawl_fairmutex_lock(g->lock), pawl_fairmutex_unlock(g->lock))
-
-#define PAWL_LOCK(name, ...) PAWL_GUARD_DEFINE(name)
+#define PAWL_LOCK(name, form, ...) PAWL_GUARD_DEFINE(name, form)
 #include "locks.def"
 #undef PAWL_LOCK
 

@@ -3,8 +3,8 @@
  * Admission   FIFO, nobody is overtaken
  * Bypass      0
  * Space       2 words per lock, 1 per thread; the array of slots.h is shared by all locks
- * Unlock      constant time; does not touch the lock after the hand-over (the slot is computed from the
- *             lock's address alone)
+ * Unlock      by any thread, in constant time; does not touch the lock after the hand-over (the slot is
+ *             computed from the lock's address alone)
  * Waiting     semi-private: a waiter watches the slot of its predecessor's hapax
  * Sharing     by threads of one process
  * Differs     a waiter looks at `depart` again after PAWL_HAPAX_RECHECK looks at the slot. As printed, it

@@ -3,7 +3,7 @@
  * Admission   FIFO, nobody is overtaken
  * Bypass      0
  * Space       2 words per lock, 1 per thread; the array of slots.h is shared by all locks
- * Unlock      constant time; does not touch the lock after the hand-over
+ * Unlock      by any thread, in constant time; does not touch the lock after the hand-over
  * Waiting     semi-private: a waiter registers its predecessor's hapax in a slot and watches the slot; if
  *             the slot is taken it watches `depart`
  * Sharing     by threads of one process

@@ -3,7 +3,7 @@
  * Admission   FIFO, nobody is overtaken
  * Bypass      0
  * Space       2 words per lock, 1 per thread; the array of slots.h is shared by all locks
- * Unlock      constant time; does not touch the lock after the hand-over
+ * Unlock      by any thread, in constant time; does not touch the lock after the hand-over
  * Waiting     semi-private: visible in the slot's first word for PAWL_HAPAX_GRACE looks; then, or at once if
  *             the word is taken, invisible on the slot's second word. Never global
  * Sharing     by threads of one process

@@ -3,8 +3,8 @@
  * Admission   FIFO, nobody is overtaken
  * Bypass      0
  * Space       1 word per lock, 1 per thread, whatever the number of locks it holds
- * Unlock      constant time up to the hand-over, then waits for the successor to take it; does not touch the
- *             lock after the hand-over
+ * Unlock      by its owner, not in constant time: hands over, then waits for the successor to take it; does not
+ *             touch the lock after the hand-over
  * Waiting     local as long as a thread holds one contended lock at a time: a waiter watches its
  *             predecessor's mailbox, and the predecessor has one for all its locks
  * Sharing     by threads of one process

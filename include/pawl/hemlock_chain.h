@@ -2,10 +2,10 @@
  *
  * Admission   FIFO, nobody is overtaken
  * Bypass      0
- * Space       1 word per lock, 1 per thread and 1 element
- * Unlock      not constant time: waits for a successor that has arrived to chain itself up, and walks the
- *             chain of those that wait for other locks of this thread; does not touch the lock after the
- *             hand-over
+ * Space       1 word per lock, 4 words per thread: its chain, and its element
+ * Unlock      by its owner, not in constant time: waits for a successor that has arrived to chain itself up, and
+ *             walks the chain of those that wait for other locks of this thread; does not touch the lock after
+ *             the hand-over
  * Waiting     local, whatever a thread holds: each waiter watches its own element
  * Sharing     by threads of one process
  * Differs     the appendix describes it in prose. The element is the thread's, not on the stack: it waits

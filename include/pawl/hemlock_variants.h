@@ -3,9 +3,11 @@
  * Admission   FIFO, nobody is overtaken
  * Bypass      0
  * Space       1 word per lock, 1 per thread
- * Unlock      as hemlock.h says, except: `overlap` does not wait for its successor but, at its next
- *             hand-over or the end of the thread, for the mailbox to be empty; `ah` hands over before it
- *             knows whether anybody waits, and then touches the lock: the next owner must not free it
+ * Unlock      by its owner, not in constant time, as in hemlock.h; does not touch the lock after the hand-over;
+ *             `hemlock_overlap`: does not wait for its successor but, at its next hand-over or the end of the
+ *             thread, for the mailbox to be empty;
+ *             `hemlock_ah`: hands over before it knows whether anybody waits, and so touches the lock after the
+ *             hand-over: the next owner must not free it
  * Waiting     local as long as a thread holds one contended lock at a time
  * Sharing     by threads of one process
  * Differs     arrival releases the mailbox; what a successor does last to it is a release, and its owner

@@ -2,9 +2,9 @@
  *
  * Admission   LIFO: of those that wait, the latest arrival enters next
  * Bypass      unbounded
- * Space       1 word per lock, 1 element per thread
- * Unlock      lock-free, not constant time: an arrival can make it try again; does not touch the lock after
- *             the hand-over
+ * Space       1 word per lock, 2 words per thread: its element
+ * Unlock      by any thread, not in constant time: an arrival can make it try again; does not touch the lock
+ *             after the hand-over
  * Waiting     local: each waiter watches its own element
  * Sharing     by threads of one process
  * Differs     the paper names the lock but prints none. Only the owner takes elements off the stack, so

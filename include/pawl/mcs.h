@@ -2,9 +2,9 @@
  *
  * Admission   FIFO, nobody is overtaken
  * Bypass      0
- * Space       1 word per lock, none per thread; one node per lock held or waited for, from the thread's cache
- * Unlock      not constant time: waits for a successor that has arrived to link itself up; does not touch
- *             the lock after the hand-over
+ * Space       1 word per lock, none per thread; a node per lock held or waited for, from the thread's cache
+ * Unlock      by any thread, not in constant time: waits for a successor that has arrived to link itself up;
+ *             does not touch the lock after the hand-over
  * Waiting     local: each waiter watches its own node
  * Sharing     by threads of one process
  * Differs     the owner's node travels in the context, not in the lock; `next` is cleared after use, not

@@ -1,13 +1,14 @@
 /* mutex.h - the mutex for most programs: barging with a bound in time, and waiters that sleep
  *
- * Admission   whoever comes while it is free; but the head of the queue is handed the mutex when its share of waiting is
- *             over: 4 ms divided by the number of waiters, 100 us at least
+ * Admission   none: whoever comes while it is free; but the head of the queue is handed the mutex when its share of
+ *             waiting is over: 4 ms divided by the number of waiters, 100 us at least
  * Bypass      by time: the head of the queue, once its share is over and it runs, is passed by the section under way and
  *             at most one that slipped in; if it cannot run, by those of another 256 us, or 255 of them
- * Space       24 bytes per lock, none per thread; a queue of waiters in a process-wide table
- * Unlock      one load and one store when nobody waits; does not touch the mutex after the release or the hand-off
- * Waiting     spins for a short time, then sleeps in the kernel, each thread on a word of its own. The head of the queue
- *             sleeps with a timer: no wake-up and no hand-off depends on an owner that looks at a clock
+ * Space       3 words per lock, none per thread; a queue of waiters in a process-wide table
+ * Unlock      by any thread, not in constant time: one load and one store when nobody waits, else a look into its
+ *             queue; does not touch the lock after the release or the hand-off
+ * Waiting     local: spins for a short time, then sleeps in the kernel, each thread on a word of its own. The head
+ *             of the queue sleeps with a timer: no wake-up and no hand-off depends on an owner that looks at a clock
  * Sharing     by threads of one process
  * Differs     from a capacitor (capacitor.h): a platoon is measured in time, by the first of those that it keeps waiting
  *
@@ -77,6 +78,9 @@ void pawl_mutex_unlock_call(pawl_mutex *m);
 #ifdef __cplusplus
 }
 #endif
+
+/* 0: free; 1: held, and nobody waits. For a process that has one thread. */
+#define pawl_mutex_word(m) (&(m)->held)
 
 static inline bool pawl_mutex_try_acquire(pawl_mutex *m)
 {

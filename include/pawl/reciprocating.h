@@ -2,9 +2,10 @@
  *
  * Admission   segments: those that arrive while a segment is served form the next one; within a segment the
  *             latest arrival enters first
- * Bypass      a later arrival overtakes a waiting thread once at most
- * Space       1 word per lock, 1 element per thread
- * Unlock      constant time; does not touch the lock after the hand-over
+ * Bypass      once at most by each later arrival
+ * Space       1 word per lock, 1 per thread: its element
+ * Unlock      by its owner, in constant time; does not touch the lock after the hand-over; see
+ *             pawl_reciprocating_acquire_oblivious()
  * Waiting     local: each waiter watches its own element
  * Sharing     by threads of one process
  * Differs     nothing but the orders, which are the weakest that `pawl check` lets stand

@@ -1,11 +1,11 @@
 /* reciprocating_shuffle.h - Reciprocating lock that breaks palindromic schedules (Dice & Kogan, PPoPP 2025,
  * section 9.4)
  *
- * Admission   segments; within a segment the latest arrival enters first, but now and then one that could
+ * Admission   shuffled segments: within one the latest arrival enters first, but now and then one that could
  *             enter lets the rest of its segment go first
- * Bypass      a later arrival overtakes a waiting thread once at most: nobody leaves its segment
- * Space       1 word per lock, 1 element per thread
- * Unlock      constant time; does not touch the lock after the hand-over
+ * Bypass      once at most by each later arrival: nobody leaves its segment
+ * Space       1 word per lock, 3 words per thread: its element and its coin
+ * Unlock      by its owner, in constant time; does not touch the lock after the hand-over
  * Waiting     local: each waiter watches its own element
  * Sharing     by threads of one process
  * Differs     the section describes it in prose. One thread of a segment at most steps back; its element

@@ -2,9 +2,9 @@
  *
  * Admission   segments: those that arrive while a segment is served form the next one; within a segment the
  *             latest arrival enters first
- * Bypass      a later arrival overtakes a waiting thread once at most
+ * Bypass      once at most by each later arrival
  * Space       3 words per lock, none per thread
- * Unlock      constant time; does not touch the lock after the hand-over
+ * Unlock      by any thread, in constant time; does not touch the lock after the hand-over
  * Waiting     global: every waiter watches `grant`
  * Sharing     by threads of one process
  * Differs     64-bit tickets; `top` and `base` are their lower halves, as they are never far apart

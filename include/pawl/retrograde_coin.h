@@ -1,13 +1,13 @@
 /* retrograde_coin.h - retrograde ticket lock that now and then serves the far end (Dice & Kogan, PPoPP 2025,
  * section E.1), with global and with TWA waiting
  *
- * Admission   segments: those that arrive while a segment is served form the next one; within a segment
+ * Admission   shuffled segments: those that arrive while a segment is served form the next one; within a segment
  *             mostly the latest arrival enters first, sometimes the earliest
- * Bypass      a later arrival overtakes a waiting thread once at most: nobody leaves its segment
- * Space       6 words per lock, none per thread; `retrograde_twa` uses the array of slots.h
- * Unlock      constant time; does not touch the lock after the hand-over
- * Waiting     `retrograde_coin` global: every waiter watches `grant`; `retrograde_twa` semi-private: every
- *             waiter watches the slot of its own ticket
+ * Bypass      once at most by each later arrival: nobody leaves its segment
+ * Space       6 words per lock, 1 per thread: its coin; `retrograde_twa` uses the array of slots.h
+ * Unlock      by any thread, in constant time; does not touch the lock after the hand-over
+ * Waiting     global: every waiter watches `grant`; `retrograde_twa`: semi-private, every waiter watches the slot
+ *             of its own ticket
  * Sharing     by threads of one process
  * Differs     the section describes both in prose. The countdown is drawn anew, between 1 and
  *             PAWL_COIN_MOST, each time it has run out

@@ -2,8 +2,8 @@
  *
  * Admission   FIFO, nobody is overtaken
  * Bypass      0
- * Space       2 words per lock, none per thread but two addresses that serve as its identities
- * Unlock      constant time; does not touch the lock after the hand-over
+ * Space       2 words per lock, 2 bytes per thread, the addresses of which serve as its identities
+ * Unlock      by its owner, in constant time; does not touch the lock after the hand-over
  * Waiting     global: every waiter watches `depart`
  * Sharing     by threads of one process
  * Differs     the exchange is acq_rel: identities recur, so that an arrival that saw an old `depart` could

@@ -3,8 +3,8 @@
  * Admission   FIFO, nobody is overtaken
  * Bypass      0
  * Space       2 words per lock, none per thread; the array of slots.h is shared by all locks
- * Unlock      constant time; does not touch the lock after the hand-over (the slot is computed from the
- *             lock's address alone)
+ * Unlock      by any thread, in constant time; does not touch the lock after the hand-over (the slot is
+ *             computed from the lock's address alone)
  * Waiting     semi-private: all but the next in line watch a slot of the array, the next one `serving`
  * Sharing     by threads of one process
  * Differs     64-bit counters, so that trylock cannot be fooled by wrap-around

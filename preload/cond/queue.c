@@ -7,6 +7,7 @@
  * head of that queue.
  */
 #include "wait.h"
+#include "preload/mutex/lock.h"
 #include "preload/fork/epoch.h"
 #include "preload/glibc.h"
 #include "preload/mutex/slow.h"
@@ -17,11 +18,7 @@
 
 #include <errno.h>
 
-#ifdef PRELOAD_REQUEUES
-enum { REQUEUES = true };
-#else
-enum { REQUEUES = false };
-#endif
+enum { REQUEUES = LOCK_HAS(REQUEUE) };
 
 static bool requeues(const cond_wait *w)
 {

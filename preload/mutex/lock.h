@@ -1,8 +1,8 @@
 /* lock.h - the lock of this library, inside a pthread_mutex_t
  *
- * A library is built for one lock: PRELOAD_LOCK is its name in the register, or PRELOAD_MUTEX is `mutex` or
- * `fairmutex`. The lock's context is kept in the mutex: written by the new owner after it has the lock, read before
- * unlock. Waiters have theirs on the stack.
+ * A library is built for one lock of the register: PRELOAD_LOCK, PRELOAD_FORM and PRELOAD_ROOM are its first columns.
+ * The lock's context is kept in the mutex: written by the new owner after it has the lock, read before unlock. Waiters have
+ * theirs on the stack.
  */
 #pragma once
 
@@ -11,118 +11,46 @@
 
 #include <sys/single_threaded.h>
 
-#define JOIN_(a, b, c) a##b##c
-#define JOIN(a, b, c)  JOIN_(a, b, c)
+#define JOIN_(a, b, c)            a##b##c
+#define JOIN(a, b, c)             JOIN_(a, b, c)
+#define PRELOAD_SECOND(a, b, ...) b
+#define PRELOAD_SAID(...)         PRELOAD_SECOND(__VA_ARGS__, false, false)
 
-#ifdef PRELOAD_MUTEX
+/* ---- what the register says of it */
 
-typedef JOIN(pawl_, PRELOAD_MUTEX, ) lock;
-_Static_assert(sizeof(lock) <= sizeof(mutex), "the lock fits");
-
-#define BEARS_mutex , true /* it is a store */
-enum {
-    LOCK_IS_OBLIVIOUS = true,
-    LOCK_BEARS_ANY_UNLOCK = PRELOAD_SAID(JOIN(BEARS_, PRELOAD_MUTEX, )),
-    LOCK_USES_THREAD = false,
-    UNLOCK_USES_THREAD = false,
-    LOCK_MINDS_EXIT = false,
-};
-
-static inline lock *lock_in(mutex *m)
-{
-    return (lock *)m;
-}
-
-/* A process with one thread needs no atomics. glibc's mutex does without them, and we are compared with it. */
-#define mutex_first(l)     (&(l)->held)
-#define fairmutex_first(l) (&(l)->word)
-#define FIRST(l)           JOIN(PRELOAD_MUTEX, _first, )(l)
-
-static inline bool change_alone(mutex *m, int from, int to)
-{
-    if (!__libc_single_threaded ||
-        atomic_load_explicit(FIRST(lock_in(m)), memory_order_relaxed) != (unsigned)from)
-        return false;
-    atomic_store_explicit(FIRST(lock_in(m)), (unsigned)to, memory_order_relaxed);
-    return true;
-}
-
-static inline void lock_acquire(mutex *m)
-{
-    if (!change_alone(m, 0, 1))
-        JOIN(pawl_, PRELOAD_MUTEX, _lock)(lock_in(m));
-}
-
-static inline bool raw_try(mutex *m)
-{
-    return JOIN(pawl_, PRELOAD_MUTEX, _trylock)(lock_in(m));
-}
-
-static inline void raw_release(mutex *m)
-{
-    if (!change_alone(m, 1, 0))
-        JOIN(pawl_, PRELOAD_MUTEX, _unlock)(lock_in(m));
-}
-
-static inline void lock_retire(mutex *m)
-{
-    (void)m;
-}
-
-/* Both have deadlines of their own. */
-static inline int acquire_until(mutex *m, int clock, const struct timespec *deadline)
-{
-    return JOIN(pawl_, PRELOAD_MUTEX, _clocklock)(lock_in(m), clock, deadline);
-}
-
-static inline void release_or_hand_off(mutex *m)
-{
-    raw_release(m);
-}
-
-#else
-
-typedef JOIN(pawl_, PRELOAD_LOCK, ) lock;
-typedef JOIN(pawl_, PRELOAD_LOCK, _ctx) lock_ctx;
-
-/* Functions of a lock that suit a mutex better than those of the register: another thread may unlock it, and a mutex of
- * which the destructor does nothing, as std::mutex's, leaves nothing behind. */
-#define BETTER_LOCK_reciprocating , pawl_reciprocating_acquire_oblivious
-#define BETTER_UNLOCK_clh         , pawl_clh_release_idle
-#define BETTER(function, usual)   PRELOAD_SECOND(function, usual, )
-#define LOCK_BY                   BETTER(JOIN(BETTER_LOCK_, PRELOAD_LOCK, ), JOIN(pawl_, PRELOAD_LOCK, _lock))
-#define UNLOCK_BY                 BETTER(JOIN(BETTER_UNLOCK_, PRELOAD_LOCK, ), JOIN(pawl_, PRELOAD_LOCK, _unlock))
-#define OBLIVIOUS_reciprocating   , true
-
-/* The columns of the register. */
-#define LOCK_PASTE(name, what)    JOIN(LOCK_, name, what)
-enum {
-#define PAWL_LOCK(name, title, source, order, each, total, constant, trylock, destroy, prompt, oblivious,    \
-                  thread, held, idle, waiting)                                                               \
-    LOCK_##name##_is_oblivious = PAWL_BOOL(oblivious),                                                       \
-    LOCK_##name##_uses_thread = (thread) + (held) + (idle) > 0,                                              \
-    LOCK_##name##_has_nodes = (held) + (idle) > 0,
+#define PAWL_LOCK(name, form, room, ...)                                                                     \
+    static const pawl_lock_info LOCK_##name __attribute__((unused)) = {__VA_ARGS__};
 #include <pawl/locks.def>
 #undef PAWL_LOCK
-    LOCK_IS_OBLIVIOUS =
-        LOCK_PASTE(PRELOAD_LOCK, _is_oblivious) || PRELOAD_SAID(JOIN(OBLIVIOUS_, PRELOAD_LOCK, )),
-    LOCK_USES_THREAD = LOCK_PASTE(PRELOAD_LOCK, _uses_thread),
-};
+#define LOCK JOIN(LOCK_, PRELOAD_LOCK, )
 
-#define MINDS_EXIT_hemlock_overlap , true
-enum {
-    LOCK_BEARS_ANY_UNLOCK = false,
-    /* pawl_thread_leave() has something to do. */
-    LOCK_MINDS_EXIT = LOCK_PASTE(PRELOAD_LOCK, _has_nodes) || PRELOAD_SAID(JOIN(MINDS_EXIT_, PRELOAD_LOCK, )),
-    /* Of those that keep something with the thread, most do it for locking only. */
-    UNLOCK_USES_THREAD = LOCK_PASTE(PRELOAD_LOCK, _has_nodes) || !LOCK_IS_OBLIVIOUS,
-};
+#define LOCK_HAS(what)        PAWL_HAS(PRELOAD_FORM, what)
+#define LOCK_HAS_NODES        (LOCK.held_bytes + LOCK.idle_bytes > 0)
+#define LOCK_IS_OBLIVIOUS     (LOCK.oblivious || LOCK_HAS(OBLIVIOUS))
+#define LOCK_BEARS_ANY_UNLOCK LOCK.any_unlock
+#define LOCK_USES_THREAD      (LOCK.thread_bytes > 0 || LOCK_HAS_NODES)
+/* Of those that keep something with the thread, most do it for locking only. */
+#define UNLOCK_USES_THREAD (LOCK_USES_THREAD && (LOCK_HAS_NODES || !LOCK_IS_OBLIVIOUS))
+/* pawl_thread_leave() has something to do. */
+#define LOCK_MINDS_EXIT (LOCK.minds_exit || LOCK_HAS_NODES)
 
-#define HOLED_(name)     PRELOAD_HOLED(name)
-#define HOLED_CTX_(name) PRELOAD_HOLED_CTX(name)
+/* ---- where it is, and its functions */
+
+#define CTX_OF_(name, form)               PAWL_CTX_OF(name, form)
+#define CALL_(name, form, function, m, c) PAWL_CALL(name, form, function, lock_in(m), c)
+#define CALL(function, m, c)              CALL_(PRELOAD_LOCK, PRELOAD_FORM, function, m, c)
+
+/* What suits a mutex better, where there is a choice: another thread may unlock it, and a mutex of which the destructor
+ * does nothing, as std::mutex's, leaves nothing behind. */
+#define LOCKING   PAWL_IF(PRELOAD_FORM, OBLIVIOUS, acquire_oblivious, lock)
+#define UNLOCKING PAWL_IF(PRELOAD_FORM, IDLE, release_idle, unlock)
+
+typedef JOIN(pawl_, PRELOAD_LOCK, ) lock;
+typedef CTX_OF_(PRELOAD_LOCK, PRELOAD_FORM) lock_ctx;
+
 enum {
-    LOCK_AT = PRELOAD_LOCK_AT(HOLED_(PRELOAD_LOCK), sizeof(lock)),
-    CTX_AT = PRELOAD_CTX_AT(HOLED_(PRELOAD_LOCK), sizeof(lock), HOLED_CTX_(PRELOAD_LOCK), sizeof(lock_ctx)),
+    LOCK_AT = PRELOAD_LOCK_AT(PRELOAD_ROOM, sizeof(lock)),
+    CTX_AT = PRELOAD_CTX_AT(PRELOAD_ROOM, sizeof(lock), sizeof(lock_ctx)),
 };
 _Static_assert(LOCK_AT >= 0 && CTX_AT >= 0, "the lock fits");
 
@@ -136,53 +64,80 @@ static inline lock_ctx *ctx_in(mutex *m)
     return (lock_ctx *)((char *)m + CTX_AT);
 }
 
+static inline void keep(mutex *m, const lock_ctx *c)
+{
+    if (!__builtin_types_compatible_p(lock_ctx, pawl_no_ctx))
+        *ctx_in(m) = *c;
+}
+
+/* A process with one thread needs no atomics. glibc's mutex does without them, and we are compared with it. */
+static inline bool change_alone(mutex *m, unsigned from, unsigned to)
+{
+#if PAWL_IF(PRELOAD_FORM, DEADLINE, 1, 0)
+    __auto_type word = JOIN(pawl_, PRELOAD_LOCK, _word)(lock_in(m));
+    if (!__libc_single_threaded || atomic_load_explicit(word, memory_order_relaxed) != from)
+        return false;
+    atomic_store_explicit(word, to, memory_order_relaxed);
+    return true;
+#else
+    (void)m, (void)from, (void)to;
+    return false;
+#endif
+}
+
 static inline void lock_acquire(mutex *m)
 {
     lock_ctx c;
+    if (change_alone(m, 0, 1))
+        return;
     operation_begin(LOCK_USES_THREAD);
-    LOCK_BY(lock_in(m), &c);
-    if (!__builtin_types_compatible_p(lock_ctx, pawl_no_ctx))
-        *ctx_in(m) = c;
+    CALL(LOCKING, m, &c);
+    keep(m, &c);
     operation_end(LOCK_USES_THREAD);
 }
 
 static inline bool raw_try(mutex *m)
 {
     lock_ctx c;
-    if (!JOIN(pawl_, PRELOAD_LOCK, _trylock)(lock_in(m), &c))
+    if (!CALL(trylock, m, &c))
         return false;
-    if (!__builtin_types_compatible_p(lock_ctx, pawl_no_ctx))
-        *ctx_in(m) = c;
+    keep(m, &c);
     return true;
 }
 
 static inline void raw_release(mutex *m)
 {
+    if (change_alone(m, 1, 0))
+        return;
     lock_ctx c = *ctx_in(m);
-    UNLOCK_BY(lock_in(m), &c);
+    CALL(UNLOCKING, m, &c);
 }
 
-/* Frees what the lock keeps elsewhere. The mutex is not used again. */
-#define PAWL_LOCK(name, title, source, order, each, total, constant, trylock, destroy, ...)                  \
-    static inline void retire_##name(void *l)                                                                \
-    {                                                                                                        \
-        PAWL_IF(destroy, pawl_##name##_destroy((pawl_##name *)l), (void)l);                                  \
-    }
-#include <pawl/locks.def>
-#undef PAWL_LOCK
+#if PAWL_IF(PRELOAD_FORM, DEADLINE, 1, 0)
 
-static inline void lock_retire(mutex *m)
+static inline int acquire_until(mutex *m, int clock, const struct timespec *deadline)
 {
-    JOIN(retire_, PRELOAD_LOCK, )(lock_in(m));
+    return JOIN(pawl_, PRELOAD_LOCK, _clocklock)(lock_in(m), clock, deadline);
 }
+
+static inline void release_or_hand_off(mutex *m)
+{
+    raw_release(m);
+}
+
+#else
 
 /* timed.c */
 int acquire_until(mutex *m, int clock, const struct timespec *deadline);
-
-/* Called by the owner if META_TIMED is set. */
-void release_or_hand_off(mutex *m);
+void release_or_hand_off(mutex *m); /* called by the owner if META_TIMED is set */
 
 #endif
+
+/* Frees what the lock keeps elsewhere. The mutex is not used again. */
+static inline void lock_retire(mutex *m)
+{
+    PAWL_IF(PRELOAD_FORM, DESTROY, JOIN(pawl_, PRELOAD_LOCK, _destroy)(lock_in(m)), (void)m);
+}
 
 /* ---- marked, for the sake of signal handlers that lock
  *

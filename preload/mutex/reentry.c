@@ -12,10 +12,6 @@
 
 #include <string.h>
 
-#ifdef PRELOAD_MUTEX
-#define PRELOAD_LOCK none_of_the_register
-#endif
-
 static const pawl_slice *own_slice_at(int *i)
 {
     const pawl_slice *s;

@@ -10,8 +10,7 @@
  *   ... whose context has a hole (PAWL_HOLE) where the owner is: the context at 0 may have 16 bytes
  *   lock with holes            at 0,  its context of up to 2 bytes at 14
  *
- * To be included with PAWL_IN_PTHREAD_MUTEX, which makes the holes. A lock that needs one says so here; any other
- * needs no line.
+ * To be included with PAWL_IN_PTHREAD_MUTEX, which makes the holes. `room` is the register's (enum pawl_room).
  */
 #pragma once
 
@@ -21,39 +20,24 @@
 
 #include <pawl.h>
 
-#define PRELOAD_HOLED_capacitor_plain      , true
-#define PRELOAD_HOLED_capacitor_tts        , true
-#define PRELOAD_HOLED_capacitor_lifo       , true
-#define PRELOAD_HOLED_capacitor_fractional , true
-#define PRELOAD_HOLED_capacitor_contended  , true
-#define PRELOAD_HOLED_retrograde           , true
-#define PRELOAD_HOLED_mutex                , true
-
-#define PRELOAD_HOLED_CTX_hapax_vw  , true
-#define PRELOAD_HOLED_CTX_hapax_vw2 , true
-
-#define PRELOAD_SECOND(a, b, ...) b
-#define PRELOAD_SAID(...)         PRELOAD_SECOND(__VA_ARGS__, false, false)
-#define PRELOAD_HOLED(name)       PRELOAD_SAID(PRELOAD_HOLED_##name)
-#define PRELOAD_HOLED_CTX(name)   PRELOAD_SAID(PRELOAD_HOLED_CTX_##name)
-
 /* Bytes of a lock and its context, and where they would go; -1: nowhere. */
-#define PRELOAD_LOCK_AT(holed, lock)                                                                         \
-    ((holed) && (lock) <= 40 ? 0 : (holed) ? -1 : (lock) <= 8 ? 0 : (lock) <= 16 ? 24 : -1)
-#define PRELOAD_CTX_AT(holed, lock, holed_ctx, ctx)                                                          \
-    ((holed)                      ? ((ctx) <= 2 ? 14 : -1)                                                   \
-     : (lock) <= 8                ? ((ctx) <= 16 ? 24 : -1)                                                  \
-     : (ctx) <= 8                 ? 0                                                                        \
-     : (holed_ctx) && (ctx) <= 16 ? 0                                                                        \
-                                  : -1)
-#define PRELOAD_FITS(name)                                                                                   \
-    (PRELOAD_LOCK_AT(PRELOAD_HOLED(name), sizeof(pawl_##name)) >= 0 &&                                       \
-     PRELOAD_CTX_AT(PRELOAD_HOLED(name), sizeof(pawl_##name), PRELOAD_HOLED_CTX(name),                       \
-                    sizeof(pawl_##name##_ctx)) >= 0)
+#define PRELOAD_LOCK_AT(room, lock)                                                                          \
+    ((room) == PAWL_HOLED ? ((lock) <= 40 ? 0 : -1) : (lock) <= 8 ? 0 : (lock) <= 16 ? 24 : -1)
+#define PRELOAD_CTX_AT(room, lock, ctx)                                                                      \
+    ((room) == PAWL_HOLED                          ? ((ctx) <= 2 ? 14 : -1)                                  \
+     : (lock) <= 8                                 ? ((ctx) <= 16 ? 24 : -1)                                 \
+     : (ctx) <= 8                                  ? 0                                                       \
+     : (room) == PAWL_HOLED_CONTEXT && (ctx) <= 16 ? 0                                                       \
+                                                   : -1)
 
-/* Why there is no library for a lock, or null. */
-#define PRELOAD_REFUSED(name, trylock, prompt)                                                               \
-    (!(prompt)             ? "its unlock touches the lock when the next owner may have freed it"             \
-     : !(trylock)          ? "it has no trylock"                                                             \
-     : !PRELOAD_FITS(name) ? "it does not fit into a pthread_mutex_t"                                        \
-                           : (const char *)0)
+/* Whether, and if not why, there is a library for a lock. */
+#define PRELOAD_FITS(name, form, room)                                                                       \
+    (PRELOAD_LOCK_AT(room, sizeof(pawl_##name)) >= 0 &&                                                      \
+     PRELOAD_CTX_AT(room, sizeof(pawl_##name), sizeof(PAWL_CTX_OF(name, form))) >= 0)
+#define PRELOAD_HAS_LIBRARY(name, form, room)                                                                \
+    ((room) != PAWL_UNSAFE && PAWL_HAS(form, TRYLOCK) && PRELOAD_FITS(name, form, room))
+#define PRELOAD_REFUSED(name, form, room)                                                                    \
+    ((room) == PAWL_UNSAFE             ? "its unlock touches the lock when the next owner may have freed it" \
+     : !PAWL_HAS(form, TRYLOCK)        ? "it has no trylock"                                                 \
+     : !PRELOAD_FITS(name, form, room) ? "it does not fit into a pthread_mutex_t"                            \
+                                       : (const char *)0)

@@ -3,10 +3,10 @@
  * Sizes are the compiler's business, and when cross-compiling nothing can be run. */
 #include "fits.h"
 
-#define PAWL_LOCK(name, title, source, order, each, total, constant, trylock, destroy, prompt, ...)          \
-    __asm__ volatile("#library " #name " %c0"                                                                \
+#define PAWL_LOCK(name, form, room, ...)                                                                     \
+    __asm__ volatile("#library " PAWL_SHOWN(name, form) " " #name " " #form " " #room " %c0"                 \
                      :                                                                                       \
-                     : "i"(PAWL_BOOL(prompt) && PAWL_BOOL(trylock) && PRELOAD_FITS(name)));
+                     : "i"(PRELOAD_HAS_LIBRARY(name, form, room)));
 
 void libraries(void);
 

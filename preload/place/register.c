@@ -3,10 +3,7 @@
 #include "fits.h"
 
 const preload_library preload_libraries[] = {
-    {"pawl_mutex", NULL},
-    {"pawl_fairmutex", NULL},
-#define PAWL_LOCK(name, title, source, order, each, total, constant, trylock, destroy, prompt, ...)          \
-    {#name, PRELOAD_REFUSED(name, PAWL_BOOL(trylock), PAWL_BOOL(prompt))},
+#define PAWL_LOCK(name, form, room, ...) {PAWL_SHOWN(name, form), PRELOAD_REFUSED(name, form, room)},
 #include <pawl/locks.def>
 #undef PAWL_LOCK
 };

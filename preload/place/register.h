@@ -9,6 +9,6 @@ typedef struct preload_library {
     const char *refused; /* why there is no such library, or null */
 } preload_library;
 
-/* The default first, then the register's order. */
+/* In the register's order. */
 extern const preload_library preload_libraries[];
 extern const size_t preload_library_count;

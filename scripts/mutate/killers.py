@@ -32,7 +32,7 @@ TESTS = {
         name: harness(f"tests/test_{name}")
         for name in ("copy", "thread_key", "policy", "parking", "kernel", "hardware", "hapax", "nodes", "semaphore")
     },
-    **{name: harness(f"tests/test_{name}", FEW) for name in ("thread_exit", "tardy", "churn", "trylock", "idle")},
+    **{name: harness(f"tests/test_{name}", FEW) for name in ("thread_exit", "tardy", "churn", "trylock", "idle", "destruction", "plural")},
     "reports": harness("tests/debug/debug_reports", FEW),
     "graph": harness("tests/debug/debug_graph"),
     "watched": harness("tests/debug/debug_mutex_manners"),
@@ -46,7 +46,7 @@ TESTS = {
         ["tests/embed/run.sh", "{build}"],
         None,
     ),
-    "check_mutex": check("mutex", "3s"),
+    "check_mutex": check("pawl_mutex,pawl_fairmutex", "4s"),
     "check_locks": check("mcs,clh,ticket,hapax,hemlock_overlap,semaphore", "2s"),
     "conform_mutex": conform("pawl_mutex"),
     "conform_fair": conform("pawl_fairmutex"),
@@ -57,7 +57,7 @@ TESTS = {
     ),
 }
 
-MUTEXES = ["releases", "head", "queue", "reentry", "cond", "mutex", "forks", "cond_order", "manners", "fairmutex", "check_mutex", "conform_mutex"]
+MUTEXES = ["releases", "head", "queue", "reentry", "cond", "mutex", "forks", "cond_order", "manners", "fairmutex", "idle", "destruction", "plural", "check_mutex", "conform_mutex"]
 LOCKS = ["policy", "nodes", "trylock", "thread_exit", "semaphore", "hapax", "tardy", "churn", "forks", "check_locks", "conform_mcs"]
 PRELOAD = ["conform_mutex", "conform_mcs", "conform_fair"]
 

@@ -12,8 +12,8 @@ from clang.cindex import CursorKind as K, Index, TypeKind
 OPTIONS = {
     "src": [[], ["-DPAWL_IN_PTHREAD_MUTEX"]],
     "preload": [
-        ["-DPAWL_IN_PTHREAD_MUTEX", "-DPRELOAD_LOCK=mcs"],
-        ["-DPAWL_IN_PTHREAD_MUTEX", "-DPRELOAD_MUTEX=mutex", "-DPRELOAD_REQUEUES"],
+        ["-DPAWL_IN_PTHREAD_MUTEX", "-DPRELOAD_LOCK=mcs", "-DPRELOAD_FORM=PAWL_FORM_LOCK", "-DPRELOAD_ROOM=PAWL_PLAIN"],
+        ["-DPAWL_IN_PTHREAD_MUTEX", "-DPRELOAD_LOCK=mutex", "-DPRELOAD_FORM=PAWL_FORM_REQUEUING_MUTEX", "-DPRELOAD_ROOM=PAWL_HOLED"],
     ],
 }
 COMMON = ["-std=gnu11", "-D_GNU_SOURCE", "-DPAWL_NO_HOOKS", "-Iinclude", "-I."]

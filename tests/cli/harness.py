@@ -64,9 +64,8 @@ def refused(arguments, named, **options):
 
 
 def registered():
-    """The names in locks.def, in order."""
-    register = (root / "include/pawl/locks.def").read_text()
-    return re.findall(r"^PAWL_LOCK\((\w+),", register, re.MULTILINE)
+    """The names of the locks, in the register's order."""
+    return run(root / "scripts/names.sh", check=True).stdout.split()
 
 
 def folder():

@@ -5,7 +5,7 @@ import json
 from harness import check, output, registered, root, test
 
 NUMBERS = ["bytes", "words", "thread_bytes", "thread_words", "held_bytes", "idle_bytes"]
-FLAGS = ["constant_time_unlock", "context", "trylock", "prompt_destruction", "thread_oblivious"]
+FLAGS = ["bypass_in_time", "constant_time_unlock", "context", "trylock", "deadlines", "prompt_destruction", "thread_oblivious"]
 
 
 def locks(*arguments):
@@ -14,7 +14,7 @@ def locks(*arguments):
 
 @test
 def list_json_has_every_lock_of_the_register():
-    check([l["name"] for l in locks()] == registered(), "names differ from locks.def")
+    check([l["name"] for l in locks()] == registered(), "names differ from the register's")
 
 
 @test
@@ -53,14 +53,19 @@ def list_fits_into_120_columns_and_has_every_lock():
     text = output("list")
     check(max(map(len, text.splitlines())) <= 120, "too wide")
     rows = text.split("\n\n")[0].splitlines()[1:]
-    check([r.split()[0] for r in rows] == registered(), "names differ from locks.def")
+    check([r.split()[0] for r in rows] == registered(), "names differ from the register's")
 
 
 @test
-def readme_has_the_table_that_list_prints():
-    readme = root / "README.md"
-    check(readme.is_file(), "there is no README.md")
-    parts = readme.read_text().split("<!-- locks -->\n")
-    check(len(parts) == 2 and "<!-- /locks -->" in parts[1], "README.md has no <!-- locks --> ... <!-- /locks -->")
-    table = parts[1].split("<!-- /locks -->")[0].strip()
-    check(table == output("list", "--markdown").strip(), "README.md's table is old: run scripts/readme.sh BUILD_DIR")
+def list_begins_with_the_mutexes():
+    mutex, fair = locks()[:2]
+    check(mutex["name"] == "pawl_mutex" and mutex["bypass_each"] is None and mutex["bypass_in_time"], str(mutex))
+    check(fair["name"] == "pawl_fairmutex" and fair["order"] == "FIFO" and not fair["bypass_in_time"], str(fair))
+    check([l["name"] for l in locks() if l["deadlines"]] == ["pawl_mutex", "pawl_fairmutex"], "deadlines")
+    check(output("list", "pawl_mutex").splitlines()[1].split().count("time") == 1, "the bound is not one of time")
+
+
+@test
+def page_has_the_table_that_list_prints():
+    page = root / "docs/locks.md"
+    check(output("list", "--markdown").strip() in page.read_text(), "docs/locks.md is old: run scripts/locks_page.sh BUILD_DIR")

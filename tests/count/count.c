@@ -14,15 +14,15 @@ __attribute__((noipa)) static void pairs_nothing(long n)
 }
 
 /* The empty assembly stands for the critical section: nothing is carried over it but what lock hands on. */
-#define PAWL_LOCK(name, ...)                                                                                 \
+#define PAWL_LOCK(name, form, ...)                                                                           \
     static pawl_##name name;                                                                                 \
     __attribute__((noipa)) static void pairs_##name(pawl_##name *l, long n)                                  \
     {                                                                                                        \
         while (n-- > 0) {                                                                                    \
-            pawl_##name##_ctx c;                                                                             \
-            pawl_##name##_lock(l, &c);                                                                       \
+            PAWL_CTX_OF(name, form) c;                                                                       \
+            PAWL_CALL(name, form, lock, l, &c);                                                              \
             __asm__ volatile("" ::: "memory");                                                               \
-            pawl_##name##_unlock(l, &c);                                                                     \
+            PAWL_CALL(name, form, unlock, l, &c);                                                            \
         }                                                                                                    \
     }
 #include <pawl/locks.def>

@@ -41,17 +41,17 @@ constexpr bool stays_put = !std::is_copy_constructible_v<L> && !std::is_move_con
 template <class Context>
 constexpr bool is_told_nothing = std::is_same_v<Context, pawl_no_ctx>;
 
-#define PAWL_LOCK(name, title, source, order, each, total, constant, trylock, destroy, ...)                  \
+#define PAWL_LOCK(name, form, ...)                                                                           \
     static_assert(std::is_same_v<pawl::name, pawl::basic_lock<pawl::traits::name>>);                         \
     static_assert(std::is_same_v<pawl::name::native_handle_type, pawl_##name *>);                            \
-    static_assert(can_lock<pawl::name>::value && can_try<pawl::name>::value == PAWL_BOOL(trylock));          \
+    static_assert(can_lock<pawl::name>::value && can_try<pawl::name>::value == PAWL_HAS(form, TRYLOCK));     \
     static_assert(!can_time<pawl::name>::value && !can_lock<pawl::raw<pawl::traits::name>>::value);          \
     static_assert(stays_put<pawl::name> && stays_put<pawl::guard<pawl::name>>);                              \
     static_assert(std::is_nothrow_default_constructible_v<pawl::name>);                                      \
-    static_assert(std::is_trivially_destructible_v<pawl::name> != PAWL_BOOL(destroy));                       \
+    static_assert(std::is_trivially_destructible_v<pawl::name> != PAWL_HAS(form, IDLE));                     \
     static_assert(alignof(pawl::name) == alignof(pawl_##name));                                              \
     static_assert(sizeof(pawl::raw<pawl::traits::name>) == sizeof(pawl_##name));                             \
-    static_assert((sizeof(pawl::name) == sizeof(pawl_##name)) == is_told_nothing<pawl_##name##_ctx>);        \
+    static_assert((sizeof(pawl::name) == sizeof(pawl_##name)) == is_told_nothing<PAWL_CTX_OF(name, form)>);  \
     pawl::name constant_##name;
 #include <pawl/locks.def>
 #undef PAWL_LOCK

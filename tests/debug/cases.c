@@ -5,36 +5,6 @@
 #include <pthread.h>
 #include <unistd.h>
 
-#define AS_LOCK(type)                                                                                        \
-    static void type##_lock(void *l, lock_ctx *c)                                                            \
-    {                                                                                                        \
-        (void)c;                                                                                             \
-        pawl_##type##_lock(l);                                                                               \
-    }                                                                                                        \
-    static bool type##_trylock(void *l, lock_ctx *c)                                                         \
-    {                                                                                                        \
-        (void)c;                                                                                             \
-        return pawl_##type##_trylock(l);                                                                     \
-    }                                                                                                        \
-    static void type##_unlock(void *l, lock_ctx *c)                                                          \
-    {                                                                                                        \
-        (void)c;                                                                                             \
-        pawl_##type##_unlock(l);                                                                             \
-    }                                                                                                        \
-    static void type##_destroy(void *l)                                                                      \
-    {                                                                                                        \
-        pawl_##type##_destroy(l);                                                                            \
-    }                                                                                                        \
-    const lock_info type##_as_lock = {.name = #type,                                                         \
-                                      .oblivious = true,                                                     \
-                                      .waiting = PAWL_SEMI_PRIVATE,                                          \
-                                      .lock = type##_lock,                                                   \
-                                      .trylock = type##_trylock,                                             \
-                                      .unlock = type##_unlock,                                               \
-                                      .destroy = type##_destroy};
-AS_LOCK(mutex)
-AS_LOCK(fairmutex)
-
 NAMED void takes_again(void)
 {
     take(A);
@@ -217,9 +187,7 @@ static const debug_case *find(const debug_case *table, const char *name)
 
 int run_case(const char *name, const char *lock)
 {
-    kind = strcmp(lock, "mutex") == 0       ? &mutex_as_lock
-           : strcmp(lock, "fairmutex") == 0 ? &fairmutex_as_lock
-                                            : lock_find(lock);
+    kind = lock_find(lock);
     static const debug_case *const tables[] = {any_cases, mutex_cases, process_cases};
     for (int i = 0; kind != NULL && i < 3; i++) {
         const debug_case *found = find(tables[i], name);

@@ -40,12 +40,12 @@ void NAME(give_and_take)(mixed_shared *s)
 /* The locks of the register are of one kind's code each. */
 void NAME(use_every_lock)(void)
 {
-#define PAWL_LOCK(name, ...)                                                                                 \
+#define PAWL_LOCK(name, form, ...)                                                                           \
     {                                                                                                        \
         static pawl_##name l;                                                                                \
-        pawl_##name##_ctx c;                                                                                 \
-        pawl_##name##_lock(&l, &c);                                                                          \
-        pawl_##name##_unlock(&l, &c);                                                                        \
+        PAWL_CTX_OF(name, form) c;                                                                           \
+        PAWL_CALL(name, form, lock, &l, &c);                                                                 \
+        PAWL_CALL(name, form, unlock, &l, &c);                                                               \
     }
 #include <pawl/locks.def>
 #undef PAWL_LOCK

@@ -41,7 +41,7 @@ for program in judged_tsan judged_tsan_whole; do
         continue
     fi
     verdict $program/correct_is_clean 0 '' "$directory/$program" correct
-    for lock in mutex fairmutex mcs clh ticket hapax_vw hemlock reciprocating capacitor_tts; do
+    for lock in pawl_mutex pawl_fairmutex mcs clh ticket hapax_vw hemlock reciprocating capacitor_tts; do
         verdict $program/race_with_$lock 9 'data race' "$directory/$program" race $lock
         verdict $program/inversion_of_$lock 9 'lock-order-inversion' "$directory/$program" inversion $lock
     done
@@ -51,7 +51,7 @@ if command -v valgrind >/dev/null; then
     judge="valgrind -q --error-exitcode=9"
     verdict helgrind/correct_is_clean 0 '' $judge --tool=helgrind "$directory/judged" correct
     verdict drd/correct_is_clean 0 '' $judge --tool=drd "$directory/judged" correct
-    for lock in mutex fairmutex hapax_vw; do
+    for lock in pawl_mutex pawl_fairmutex hapax_vw; do
         verdict helgrind/race_with_$lock 9 'data race' $judge --tool=helgrind "$directory/judged" race $lock
         verdict drd/race_with_$lock 9 'Conflicting' $judge --tool=drd "$directory/judged" race $lock
         verdict helgrind/inversion_of_$lock 9 'lock order' $judge --tool=helgrind "$directory/judged" inversion $lock

@@ -8,7 +8,6 @@
 #define PAWL_LOCK(name, ...) static pawl_##name name;
 #include <pawl/locks.def>
 #undef PAWL_LOCK
-static pawl_mutex mutex;
 static int count;
 
 void plugin_use(void);
@@ -19,14 +18,12 @@ __attribute__((visibility("default"))) void plugin_use(void)
     if (!pawl_thread_enter() || apart_failed() != NULL)
         abort();
     for (int i = 0; i < 100; i++) {
-#define PAWL_LOCK(name, ...)                                                                                 \
-    pawl_##name##_ctx ctx_##name;                                                                            \
-    pawl_##name##_lock(&name, &ctx_##name);                                                                  \
+#define PAWL_LOCK(name, form, ...)                                                                           \
+    PAWL_CTX_OF(name, form) ctx_##name;                                                                      \
+    PAWL_CALL(name, form, lock, &name, &ctx_##name);                                                         \
     count++;                                                                                                 \
-    pawl_##name##_unlock(&name, &ctx_##name);
+    PAWL_CALL(name, form, unlock, &name, &ctx_##name);
 #include <pawl/locks.def>
 #undef PAWL_LOCK
-        pawl_mutex_lock(&mutex);
-        pawl_mutex_unlock(&mutex);
     }
 }

@@ -11,7 +11,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 MOST = 6
-LIBRARIES = {"mutex": ["-DPRELOAD_MUTEX=mutex", "-DPRELOAD_REQUEUES"], "mcs": ["-DPRELOAD_LOCK=mcs"], "hapax_vw": ["-DPRELOAD_LOCK=hapax_vw"]}
+LIBRARIES = {"mutex": ("REQUEUING_MUTEX", "HOLED"), "mcs": ("LOCK", "PLAIN"), "hapax_vw": ("LOCK", "HOLED_CONTEXT")}
 
 
 def walk():
@@ -23,10 +23,11 @@ def walk():
     return [name for _, name in steps]
 
 
-def functions(arguments):
+def functions(lock, form, room):
     """The text of each function of pthread.c and slow.c."""
-    command = [*os.environ.get("CC", "cc").split(), "-E", "-P", "-std=gnu11", "-D_GNU_SOURCE", "-DPAWL_IN_PTHREAD_MUTEX", "-DPAWL_UNWATCHED"]
-    command += [*arguments, f"-I{ROOT}/include", f"-I{ROOT}", f"-I{ROOT}/preload/mutex"]
+    command = [*os.environ.get("CC", "cc").split(), "-E", "-P", "-std=gnu11", "-D_GNU_SOURCE", "-DPAWL_IN_PTHREAD_MUTEX", "-DPAWL_NO_HOOKS"]
+    command += [f"-DPRELOAD_LOCK={lock}", f"-DPRELOAD_FORM=PAWL_FORM_{form}", f"-DPRELOAD_ROOM=PAWL_{room}"]
+    command += [f"-I{ROOT}/include", f"-I{ROOT}", f"-I{ROOT}/preload/mutex"]
     found = {}
     for name in ("pthread.c", "slow.c"):
         text = subprocess.run([*command, f"{ROOT}/preload/mutex/{name}"], check=True, capture_output=True, text=True).stdout
@@ -40,8 +41,8 @@ def main():
     failed = len(names) - 1 > MOST
     if failed:
         print(f"FAIL {len(names) - 1} calls, {MOST} are the most")
-    for lock, arguments in LIBRARIES.items():
-        text = functions(arguments)
+    for lock, columns in LIBRARIES.items():
+        text = functions(lock, *columns)
         steps = [name.replace("X", lock) for name in names]
         for caller, callee in zip(steps, steps[1:]):
             if not re.search(rf"\b{callee} ?\(", text.get(caller, "")):

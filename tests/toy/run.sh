@@ -3,7 +3,12 @@
 # this tree builds, and its native tests, the interposer's and the checker pass for it
 set -eu
 
-row='PAWL_LOCK(toy, "Toy", "tests/toy", LIFO, PAWL_UNBOUNDED, PAWL_UNBOUNDED, no, yes, no, yes, yes, sizeof(pawl_toy_waiter) + sizeof(pawl_toy_count), 0, 0, LOCAL)'
+row='PAWL_LOCK(toy, PAWL_FORM_LOCK, PAWL_PLAIN,
+    .title = "Toy", .source = "tests/toy",
+    .order = PAWL_LIFO, .each = PAWL_UNBOUNDED, .total = PAWL_UNBOUNDED,
+    .prompt = true, .oblivious = true, .minds_exit = true,
+    .thread_bytes = sizeof(pawl_toy_waiter) + sizeof(pawl_toy_count),
+    .waiting = PAWL_LOCAL)'
 tests='admission bypass churn destruction exclusion idle parking plural register slices thread_exit trylock'
 
 here=$(cd "$(dirname "$0")" && pwd)

@@ -3,7 +3,8 @@
  * Admission   LIFO: of those that wait, the latest arrival enters next
  * Bypass      unbounded
  * Space       1 word per lock, 4 per thread
- * Unlock      lock-free, not constant time; does not touch the lock after the hand-over
+ * Unlock      by any thread, not in constant time: an arrival can make it try again; does not touch the lock after the
+ *             hand-over
  * Waiting     local: each waiter watches its own word
  * Sharing     by threads of one process
  * Differs     nothing
