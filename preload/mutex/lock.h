@@ -50,18 +50,18 @@ static inline bool change_alone(mutex *m, int from, int to)
 static inline void lock_acquire(mutex *m)
 {
     if (!change_alone(m, 0, 1))
-        JOIN(pawl_, PRELOAD_MUTEX, _lock)(lock_in(m));
+        JOIN(pawl_, PRELOAD_MUTEX, _acquire)(lock_in(m));
 }
 
 static inline bool raw_try(mutex *m)
 {
-    return JOIN(pawl_, PRELOAD_MUTEX, _trylock)(lock_in(m));
+    return JOIN(pawl_, PRELOAD_MUTEX, _try_acquire)(lock_in(m));
 }
 
 static inline void raw_release(mutex *m)
 {
     if (!change_alone(m, 1, 0))
-        JOIN(pawl_, PRELOAD_MUTEX, _unlock)(lock_in(m));
+        JOIN(pawl_, PRELOAD_MUTEX, _release)(lock_in(m));
 }
 
 static inline void lock_retire(mutex *m)
@@ -90,8 +90,8 @@ typedef JOIN(pawl_, PRELOAD_LOCK, _ctx) lock_ctx;
 #define BETTER_LOCK_reciprocating , pawl_reciprocating_acquire_oblivious
 #define BETTER_UNLOCK_clh         , pawl_clh_release_idle
 #define BETTER(function, usual)   PRELOAD_SECOND(function, usual, )
-#define LOCK_BY                   BETTER(JOIN(BETTER_LOCK_, PRELOAD_LOCK, ), JOIN(pawl_, PRELOAD_LOCK, _lock))
-#define UNLOCK_BY                 BETTER(JOIN(BETTER_UNLOCK_, PRELOAD_LOCK, ), JOIN(pawl_, PRELOAD_LOCK, _unlock))
+#define LOCK_BY                   BETTER(JOIN(BETTER_LOCK_, PRELOAD_LOCK, ), JOIN(pawl_, PRELOAD_LOCK, _acquire))
+#define UNLOCK_BY                 BETTER(JOIN(BETTER_UNLOCK_, PRELOAD_LOCK, ), JOIN(pawl_, PRELOAD_LOCK, _release))
 #define OBLIVIOUS_reciprocating   , true
 
 /* The columns of the register. */
@@ -149,7 +149,7 @@ static inline void lock_acquire(mutex *m)
 static inline bool raw_try(mutex *m)
 {
     lock_ctx c;
-    if (!JOIN(pawl_, PRELOAD_LOCK, _trylock)(lock_in(m), &c))
+    if (!JOIN(pawl_, PRELOAD_LOCK, _try_acquire)(lock_in(m), &c))
         return false;
     if (!__builtin_types_compatible_p(lock_ctx, pawl_no_ctx))
         *ctx_in(m) = c;

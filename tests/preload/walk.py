@@ -25,7 +25,7 @@ def walk():
 
 def functions(arguments):
     """The text of each function of pthread.c and slow.c."""
-    command = [*os.environ.get("CC", "cc").split(), "-E", "-P", "-std=gnu11", "-D_GNU_SOURCE", "-DPAWL_IN_PTHREAD_MUTEX", "-DPAWL_UNWATCHED"]
+    command = [*os.environ.get("CC", "cc").split(), "-E", "-P", "-std=gnu11", "-D_GNU_SOURCE", "-DPAWL_IN_PTHREAD_MUTEX", "-DPAWL_NO_HOOKS"]
     command += [*arguments, f"-I{ROOT}/include", f"-I{ROOT}", f"-I{ROOT}/preload/mutex"]
     found = {}
     for name in ("pthread.c", "slow.c"):
