@@ -1,12 +1,11 @@
 /* export.h - what a program sees of a library, and by which of glibc's versions
  *
- * A reference of any version reaches a symbol that has none, also one of a glibc to come. dlvsym() wants the version
- * that it names, so each function has an alias for every version that glibc has of it. The aliases are weak, because
- * GNU ld drops `f` if there is an `f@VERSION` of the same kind at the same place; other linkers drop it anyhow and are
- * not asked for versions.
+ * A symbol without a version satisfies references to any version, also of a future glibc. dlvsym() insists on its
+ * version, so each function also has an alias for every version that glibc has of it. The aliases are weak: GNU ld would
+ * drop `f` for a strong `f@VERSION` at the same address. Other linkers drop it anyway, so they get no versions.
  *
- * On x86-64, condition variables of GLIBC_2.2.5 are smaller objects than those of 2.3.2. Only a default version keeps
- * references to the two apart.
+ * On x86-64, condition variables of GLIBC_2.2.5 are smaller than those of 2.3.2. Only a default version keeps references
+ * to the two apart.
  */
 #pragma once
 
@@ -20,7 +19,7 @@
 #define FIRST_VERSION "2.17"
 #endif
 
-/* The version script keeps these names to itself. */
+/* The version script hides the names versioned_*. */
 #define VERSION(name, word, version)                                                                         \
     extern __typeof(name) versioned_##word##_##name                                                          \
         __attribute__((weak, alias(#name), visibility("default")));                                          \
@@ -33,10 +32,8 @@
     VERSION(name, moved, "2.34") /* from libpthread to libc */
 
 #ifdef __x86_64__
-#define OF_COND(name) __asm__(".symver " #name ", " #name "@@@GLIBC_2.3.2")
-#define OF_OLD_COND(name, of)                                                                                \
-    EXPORT __typeof(name) name;                                                                              \
-    __asm__(".symver " #name ", " #of "@GLIBC_2.2.5")
+#define OF_COND(name)         __asm__(".symver " #name ", " #name "@@@GLIBC_2.3.2")
+#define OF_OLD_COND(name, of) __asm__(".symver " #name ", " #of "@GLIBC_2.2.5")
 #else
 #define OF_COND(name) OF_LIBC(name)
 #endif

@@ -42,8 +42,8 @@
 
 /* What suits a mutex better, where there is a choice: another thread may unlock it, and a mutex of which the destructor
  * does nothing, as std::mutex's, leaves nothing behind. */
-#define LOCKING   PAWL_IF(PRELOAD_FORM, OBLIVIOUS, acquire_oblivious, lock)
-#define UNLOCKING PAWL_IF(PRELOAD_FORM, IDLE, release_idle, unlock)
+#define LOCKING   PAWL_IF(PRELOAD_FORM, OBLIVIOUS, acquire_oblivious, acquire)
+#define UNLOCKING PAWL_IF(PRELOAD_FORM, IDLE, release_idle, release)
 
 typedef JOIN(pawl_, PRELOAD_LOCK, ) lock;
 typedef CTX_OF_(PRELOAD_LOCK, PRELOAD_FORM) lock_ctx;
@@ -99,7 +99,7 @@ static inline void lock_acquire(mutex *m)
 static inline bool raw_try(mutex *m)
 {
     lock_ctx c;
-    if (!CALL(trylock, m, &c))
+    if (!CALL(try_acquire, m, &c))
         return false;
     keep(m, &c);
     return true;

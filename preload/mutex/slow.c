@@ -12,7 +12,7 @@
  *   3  acquire             slow.c      sets the owner, tells debug mode and statistics
  *   4  wait_for            slow.c      chooses: the lock's queue, with a deadline (timed.c), or in a handler (reentry.c)
  *   5  lock_acquire        lock.h      marks the thread as inside the lock, stores the context in the mutex
- *   6  pawl_X_lock         include/pawl/X.h
+ *   6  pawl_X_acquire      include/pawl/X.h
  */
 #include "slow.h"
 #include "lock.h"

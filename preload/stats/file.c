@@ -1,4 +1,4 @@
-/* file.c - text into a file that appears whole or not at all */
+/* file.c - writes a file that appears whole or not at all */
 #include "file.h"
 
 #include <errno.h>
@@ -28,7 +28,7 @@ void stats_file_open(stats_file *f, const char *path)
         f->fd = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
     } else {
         snprintf(f->name, sizeof f->name, "%s.%d~", path, (int)getpid());
-        unlink(f->name); /* of an earlier process with this id, which was killed while it wrote */
+        unlink(f->name); /* left by a process of this id that was killed in between */
         f->fd = open(f->name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
         f->temporary = f->fd >= 0;
     }
@@ -36,7 +36,7 @@ void stats_file_open(stats_file *f, const char *path)
         f->error = errno;
 }
 
-/* A reader that has gone away must not end the program: it has an exit status to deliver. */
+/* Without SIGPIPE: a reader that has gone away must not change the program's exit status. */
 static int write_all(int fd, const char *text, size_t size)
 {
     sigset_t pipe, before;

@@ -1,4 +1,4 @@
-/* file.h - text into a file that appears whole or not at all, without stdio and its locks */
+/* file.h - writes a file that appears whole or not at all, without stdio and its locks */
 #pragma once
 
 #include <stdbool.h>
@@ -7,7 +7,7 @@
 typedef struct stats_file {
     int fd;
     int error;      /* the first errno value, or 0 */
-    bool temporary; /* it is written under `name`, and gets its own name at the end */
+    bool temporary; /* written as `name`, renamed to `path` at the end */
     const char *path;
     char name[4096];
     char text[4096];

@@ -10,8 +10,7 @@ static void json_string(stats_file *f, const char *text)
     stats_file_print(f, "\"");
     for (; *text != '\0'; text++) {
         unsigned char c = (unsigned char)*text;
-        if (c < 0x20 || c == '"' || c == '\\' ||
-            c >= 0x7f) /* a name in no encoding in particular: as Latin-1 */
+        if (c < 0x20 || c == '"' || c == '\\' || c >= 0x7f) /* of unknown encoding: as Latin-1 */
             stats_file_print(f, "\\u%04x", c);
         else
             stats_file_print(f, "%c", c);
@@ -46,7 +45,8 @@ static void json_row(stats_file *f, const char *indent, const stats_row *row)
     uintmax_t millionths = (uintmax_t)(stats_share(contended, acquisitions) * 1e6 + 0.5);
     stats_file_print(f, "%s\"acquisitions\": %ju,\n%s\"contended\": %ju,\n%s\"contended_share\": %ju.%06ju",
                      indent, (uintmax_t)acquisitions, indent, (uintmax_t)contended, indent,
-                     millionths / 1000000, millionths % 1000000); /* with %f the program's locale had a say */
+                     millionths / 1000000,
+                     millionths % 1000000); /* not %f, which obeys the program's locale */
     json_times(f, indent, "wait", &row->wait);
     json_times(f, indent, "hold", &row->hold);
 }

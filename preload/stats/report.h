@@ -4,9 +4,9 @@
 #include "file.h"
 #include "summary.h"
 
-/* JSON into the file, the table into it with .txt or to standard error. `error_output` says whether descriptor 2 is
- * still the program's standard error: it may have been closed, and be a database by now. A process that is not the
- * `main` one and took no lock writes nothing. */
+/* Writes JSON to `path`, and the table to `path`.txt or standard error. `error_output`: descriptor 2 is still the
+ * program's standard error; it may have been closed, and be a database by now. A descendant that took no lock writes
+ * nothing. */
 void stats_report(const char *path, bool table_to_stderr, bool error_output, bool main);
 
 void stats_write_json(stats_file *f, const stats_summary *s);

@@ -1,10 +1,9 @@
 /* start.c - decides at the start of the program whether to collect, and writes the report at its end
  *
- * PAWL_STATS        the file for the JSON; the table goes to the same name with .txt. Processes that this one starts
- *                   append their process id
+ * PAWL_STATS        the file for the JSON; the table goes to the same name with .txt. Descendants append their process id
  * PAWL_STATS_TABLE  "-": the table goes to standard error. Set by `pawl run --stats`
  *
- * Nothing is written by a process that ends through _exit(), exec or a signal.
+ * A process that ends through _exit(), exec or a signal writes nothing.
  */
 #include "preload/fork/epoch.h"
 #include "stats.h"
@@ -29,7 +28,7 @@ static struct {
     struct stat error_output; /* what descriptor 2 was */
 } request;
 
-/* Not getenv(): a shell may define its own, and not be ready for it. */
+/* Not getenv(): a shell may define its own, which is not ready this early. */
 static const char *variable(const char *name)
 {
     size_t length = strlen(name);
@@ -39,7 +38,7 @@ static const char *variable(const char *name)
     return NULL;
 }
 
-/* The program may change its folder before it ends. */
+/* The program may change its directory before it ends. */
 static bool make_absolute(const char *path)
 {
     size_t used = 0;
@@ -56,7 +55,7 @@ static bool make_absolute(const char *path)
     return true;
 }
 
-/* Whether our parent was started with the same request: then the file is for an ancestor. */
+/* Whether our parent has the same request: then the file is an ancestor's. */
 static bool inherited(const char *path)
 {
     char name[32], wanted[PATH_MAX + 16], text[1024];
@@ -111,16 +110,16 @@ static void begin(void)
     if (table_memory == MAP_FAILED)
         return;
     madvise(table_memory, sizeof(stats_table),
-            MADV_WIPEONFORK); /* a child begins at zero, whoever forks it */
+            MADV_WIPEONFORK); /* a child starts at zero, however it is forked */
     stats_rows = table_memory;
     stats_on = true;
-    disable_fast_paths(); /* they ask nothing */
+    disable_fast_paths(); /* they call no hooks */
     at_quick_exit(write_report);
 }
 
 __attribute__((constructor)) static void start(void)
 {
-    int before = errno; /* a program may count on the zero it begins with */
+    int before = errno; /* a program may rely on the zero it begins with */
     begin();
     errno = before;
 }

@@ -15,13 +15,13 @@ static void set(stats_count *c, uint64_t value)
     atomic_store_explicit(c, value, memory_order_relaxed);
 }
 
-/* By the owner of the lock, alone. */
+/* Only the lock's owner calls it. */
 static void add(stats_count *c, uint64_t n)
 {
     set(c, stats_get(c) + n);
 }
 
-/* By anybody. */
+/* Any thread may call it. */
 static void add_shared(stats_count *c, uint64_t n)
 {
     atomic_fetch_add_explicit(c, n, memory_order_relaxed);
@@ -53,7 +53,7 @@ static void record_shared(stats_times *t, uint64_t ns)
         ;
 }
 
-/* The lock's row, made if need be; NULL if its neighbourhood is full. */
+/* The lock's row, new if need be; NULL if its neighbourhood is full. */
 static stats_row *row_of(const void *lock)
 {
     enum { NEIGHBOURHOOD = 64 };
@@ -72,8 +72,8 @@ static stats_row *row_of(const void *lock)
     return NULL;
 }
 
-/* A ninth site takes the place of the one with the least weight, and that weight with it, so that a site that waits
- * a lot does not lose its place to each that waits once (Metwally et al., Space-Saving, ICDT 2005). */
+/* A ninth site replaces the one of least weight and inherits that weight, so that a site that waits often does not lose
+ * its place to one that waits once (Metwally et al., Space-Saving, ICDT 2005). */
 static void waited_at(stats_row *row, const void *call_site, uint64_t ns)
 {
     stats_site *site = &row->sites[0];
@@ -110,7 +110,7 @@ void stats_acquired(const void *lock, const void *call_site, uint64_t waited_ns)
         record(&row->wait, waited_ns);
         waited_at(row, call_site, waited_ns);
     }
-    set(&row->since, pawl_nanoseconds(CLOCK_MONOTONIC)); /* last, so that none of this counts as holding */
+    set(&row->since, pawl_nanoseconds(CLOCK_MONOTONIC)); /* last: our own work does not count as holding */
 }
 
 void stats_released(const void *lock)

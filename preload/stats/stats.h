@@ -1,21 +1,20 @@
-/* stats.h - what a program's locks cost it, collected if it was asked for
+/* stats.h - what a program's locks cost it, collected on request
  *
- * Enabled by PAWL_STATS=FILE in the environment (stats_start.c), written at exit (stats_report.c). The hooks below
- * are called inside the program's own locking, which may be its allocator's: they allocate nothing, take no lock,
- * print nothing, and leave errno alone.
+ * Enabled by PAWL_STATS=FILE in the environment (start.c), written at exit (report.c). The program's allocator may be what
+ * calls the hooks below: they allocate nothing, take no lock, print nothing, and leave errno alone.
  */
 #pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Set by a constructor at the latest, and never cleared: a lock may be released whose acquisition was not told. Ask
- * before every hook. */
+/* Check it before every hook. Set by a constructor, so that the first release of a lock may come without its
+ * acquisition; never cleared. */
 extern bool stats_on;
 
-/* The caller has just become the owner of the lock (not: entered a recursive one again) after waiting for so many
- * nanoseconds; 0 says that it did not have to wait. The call site is the return address of the pthread function. */
+/* The caller has just acquired the lock (not relocked a recursive one) after waiting for so many nanoseconds; 0: it did
+ * not wait. The call site is the return address of the pthread function. */
 void stats_acquired(const void *lock, const void *call_site, uint64_t waited_ns);
 
-/* The caller still owns the lock and is about to let it go, for good or in a wait on a condition variable. */
+/* The caller is about to release the lock, in unlock or in a wait on a condition variable. */
 void stats_released(const void *lock);

@@ -6,9 +6,9 @@
 enum { STATS_LISTED = 10 };
 
 typedef struct stats_summary {
-    stats_row all; /* the sum of the rows and of what is beyond them */
+    stats_row all; /* the sum of all rows and `beyond` */
     uint64_t locks;
-    const stats_row *listed[STATS_LISTED]; /* those that threads waited for longest, most first */
+    const stats_row *listed[STATS_LISTED]; /* by total wait, longest first */
     int listed_count;
 } stats_summary;
 
@@ -16,7 +16,7 @@ void stats_sum_up(stats_summary *s);
 
 double stats_share(uint64_t part, uint64_t whole);
 
-/* The end of the bucket within which the quantile lies, or the longest time if that is nearer. */
+/* The upper end of the bucket that the quantile falls into, or the longest time if that is less. */
 uint64_t stats_quantile(const stats_times *t, double q);
 
 /* Where threads waited longest for the lock, or NULL. */

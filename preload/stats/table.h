@@ -1,9 +1,8 @@
-/* table.h - the table that stats.c fills and stats_report.c reads
+/* table.h - the table that stats.c fills and report.c reads
  *
- * A row belongs to a lock's address. Only the owner of the lock writes to its row, so the lock itself keeps the
- * row consistent: no atomic read-modify-write, and threads that use different locks share nothing. The fields are
- * atomic because the report reads them while threads may still run. A lock that is destroyed and another that is
- * made at the same address share the row.
+ * One row per lock address. Only the lock's owner writes to the row, so the lock protects it: no atomic
+ * read-modify-write, and threads that use different locks share nothing. The fields are atomic because the report reads
+ * them while threads may still run. A new lock at the address of a destroyed one shares its row.
  */
 #pragma once
 
@@ -31,23 +30,23 @@ typedef struct stats_times {
 
 typedef struct stats_site {
     _Atomic uintptr_t address;
-    stats_count weight; /* decides who stays if there are more than fit */
+    stats_count weight; /* decides which sites stay if there are too many */
     stats_count waited_ns, waits;
 } stats_site;
 
 typedef struct stats_row {
     _Atomic uintptr_t lock; /* 0: the row is free */
     stats_count acquisitions;
-    stats_count since; /* when its owner got it, or 0 */
+    stats_count since; /* when the owner acquired it, or 0 */
     stats_times wait;  /* of the contended acquisitions only */
     stats_times hold;
-    stats_site sites[STATS_SITES]; /* where threads waited; if there are more, those that waited most */
+    stats_site sites[STATS_SITES]; /* where threads waited, or waited most */
 } stats_row;
 
-/* Zero in a forked child: it has its own story to tell. */
+/* A fork's child starts with zeros and counts for itself. */
 typedef struct stats_table {
     stats_row rows[STATS_ROWS];
-    stats_row beyond; /* all locks for which there was no row; without hold times and call sites */
+    stats_row beyond; /* locks without a row: no hold times, no call sites */
 } stats_table;
 
 extern stats_table *stats_rows; /* NULL if nothing is collected */
