@@ -33,10 +33,8 @@
     VERSION(name, moved, "2.34") /* from libpthread to libc */
 
 #ifdef __x86_64__
-#define OF_COND(name) __asm__(".symver " #name ", " #name "@@@GLIBC_2.3.2")
-#define OF_OLD_COND(name, of)                                                                                \
-    EXPORT __typeof(name) name;                                                                              \
-    __asm__(".symver " #name ", " #of "@GLIBC_2.2.5")
+#define OF_COND(name)         __asm__(".symver " #name ", " #name "@@@GLIBC_2.3.2")
+#define OF_OLD_COND(name, of) __asm__(".symver " #name ", " #of "@GLIBC_2.2.5")
 #else
 #define OF_COND(name) OF_LIBC(name)
 #endif

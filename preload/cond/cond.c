@@ -68,7 +68,7 @@ EXPORT int pthread_cond_broadcast(pthread_cond_t *c)
 
 /* Objects of GLIBC_2.2.5 end before the word that tells of clock and sharing, and have neither. In glibc's place a
  * pointer to a condition variable of its own is in them; ours fits. */
-int old_cond_init(pthread_cond_t *c, const pthread_condattr_t *attributes)
+EXPORT int old_cond_init(pthread_cond_t *c, const pthread_condattr_t *attributes)
 {
     if (wanted_by(attributes) != 0)
         return EINVAL;
@@ -76,18 +76,18 @@ int old_cond_init(pthread_cond_t *c, const pthread_condattr_t *attributes)
     return 0;
 }
 
-int old_cond_destroy(pthread_cond_t *c)
+EXPORT int old_cond_destroy(pthread_cond_t *c)
 {
     (void)c;
     return 0;
 }
 
-int old_cond_signal(pthread_cond_t *c)
+EXPORT int old_cond_signal(pthread_cond_t *c)
 {
     return signal_if_any(cond_in(c), false);
 }
 
-int old_cond_broadcast(pthread_cond_t *c)
+EXPORT int old_cond_broadcast(pthread_cond_t *c)
 {
     return signal_if_any(cond_in(c), true);
 }

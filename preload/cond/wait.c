@@ -102,13 +102,13 @@ EXPORT int pthread_cond_clockwait(pthread_cond_t *restrict c, pthread_mutex_t *r
 
 #ifdef OF_OLD_COND
 
-int old_cond_wait(pthread_cond_t *restrict c, pthread_mutex_t *restrict m)
+EXPORT int old_cond_wait(pthread_cond_t *restrict c, pthread_mutex_t *restrict m)
 {
     return wait_until(cond_in(c), false, m, CLOCK_MONOTONIC, NULL, SITE);
 }
 
-int old_cond_timedwait(pthread_cond_t *restrict c, pthread_mutex_t *restrict m,
-                       const struct timespec *restrict deadline)
+EXPORT int old_cond_timedwait(pthread_cond_t *restrict c, pthread_mutex_t *restrict m,
+                              const struct timespec *restrict deadline)
 {
     return wait_until(cond_in(c), false, m, CLOCK_REALTIME, deadline, SITE);
 }
