@@ -335,6 +335,22 @@ static void a_sandbox_is_noticed(const lock_info *unused)
 
 static pawl_word word PAWL_ALIGNED;
 
+/* Where those sleep that wait for this, and as what; as in src/park/word.c. */
+static unsigned hash_of(uint32_t which)
+{
+    return pawl_hash(pawl_address(&word) + ((uint64_t)which << 32), PAWL_BUCKET_BITS + 5);
+}
+
+static pawl_bucket *bucket_for(uint32_t which)
+{
+    return pawl_bucket_at(hash_of(which) >> 5);
+}
+
+static uint32_t kind_for(uint32_t which)
+{
+    return (uint32_t)1 << hash_of(which) % 32;
+}
+
 static void expect_sleepers(uint32_t n, const char *when)
 {
     CHECK(atomic_load(&pawl_bucket_of(&word)->parked) == n, "%u in the bucket %s",
@@ -345,7 +361,7 @@ static void expect_sleepers(uint32_t n, const char *when)
 static void expect_sleep(uint32_t number, uint32_t which, bool briefly)
 {
     CHECK(count == 1 && asked[0][0] == SYS_futex && (uint32_t)asked[0][3] == number, "does not sleep");
-    CHECK(asked[0][1] == (long)&pawl_bucket_of(&word)->sequence && (uint32_t)asked[0][6] == which,
+    CHECK(asked[0][1] == (long)&bucket_for(which)->sequence && (uint32_t)asked[0][6] == kind_for(which),
           "elsewhere");
     CHECK((asked[0][4] != 0) == briefly, "for another time");
 }
@@ -371,12 +387,28 @@ static void a_waiter_looks_between_its_steps(const lock_info *unused)
     act(0, 0, 0);
     pawl_park(&me, &word, PAWL_ANY, false);
     CHECK(count == 0 && me.state == PAWL_READY && me.ticket == 42, "ticket %u", me.ticket);
-    pawl_park(&me, &word, PAWL_VALUE(3), true);
-    expect_sleep(42, PAWL_VALUE(3), true);
+    pawl_park(&me, &word, PAWL_ANY, true);
+    expect_sleep(42, PAWL_ANY, true);
     act(0, 0, 0);
     pawl_wait_over(&me, &word);
     CHECK(count == 0 && me.state == PAWL_LOOKING, "not over");
     expect_sleepers(0, "after its wait");
+}
+
+static void who_waits_for_a_value_sleeps_by_word_and_value(const lock_info *unused)
+{
+    (void)unused;
+    pawl_waiter me = PAWL_WAITER;
+    pawl_bucket *b = bucket_for(PAWL_VALUE(3));
+    atomic_store(&b->sequence, 7);
+    act(0, 0, 0);
+    pawl_park(&me, &word, PAWL_VALUE(3), false);
+    CHECK(atomic_load(&b->parked) == 1 && pawl_is_parked_on(&word), "not counted");
+    act(0, 0, 0);
+    pawl_park(&me, &word, PAWL_VALUE(3), false);
+    expect_sleep(7, PAWL_VALUE(3), false);
+    pawl_wait_over(&me, &word);
+    CHECK(atomic_load(&b->parked) == 0 && !pawl_is_parked_on(&word), "counted for ever");
 }
 
 static void a_brief_sleep_ends_by_itself(const lock_info *unused)
@@ -390,10 +422,9 @@ static void a_brief_sleep_ends_by_itself(const lock_info *unused)
     pawl_wait_over(&me, &word);
 }
 
-static void a_post_calls_the_kernel_if_somebody_sleeps(const lock_info *unused)
+static void expect_post_for(uint32_t which)
 {
-    (void)unused;
-    pawl_bucket *b = pawl_bucket_of(&word);
+    pawl_bucket *b = bucket_for(which);
     uint32_t before = atomic_load(&b->sequence);
     act(0, 0, 0);
     pawl_unpark(&word, 3);
@@ -404,7 +435,15 @@ static void a_post_calls_the_kernel_if_somebody_sleeps(const lock_info *unused)
     expect_calls(1);
     CHECK(atomic_load(&b->sequence) == before + 1, "who looks again, sleeps on");
     CHECK(asked[0][0] == SYS_futex && asked[0][1] == (long)&b->sequence, "something else");
-    CHECK((uint32_t)asked[0][6] == (PAWL_VALUE(3) | PAWL_ANY), "bits %lx", asked[0][6]);
+    CHECK((uint32_t)asked[0][6] == kind_for(which), "bits %lx", asked[0][6]);
+    atomic_store(&b->parked, 0);
+}
+
+static void a_post_calls_the_kernel_if_somebody_sleeps(const lock_info *unused)
+{
+    (void)unused;
+    expect_post_for(PAWL_ANY);
+    expect_post_for(PAWL_VALUE(3));
 }
 
 #define KERNEL(check_)                                                                                       \
@@ -426,6 +465,7 @@ static const promise promises[] = {
     KERNEL(the_environment_may_forbid_it),
     KERNEL(a_sandbox_is_noticed),
     KERNEL(a_waiter_looks_between_its_steps),
+    KERNEL(who_waits_for_a_value_sleeps_by_word_and_value),
     KERNEL(a_brief_sleep_ends_by_itself),
     KERNEL(a_post_calls_the_kernel_if_somebody_sleeps),
 };

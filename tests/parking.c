@@ -66,6 +66,24 @@ static void calls_are_counted(const lock_info *unused)
           "more were void than there were");
 }
 
+/* Asleep in the order of their tickets, all at one word. A sleeper that is woken before its turn sleeps once more. */
+static void a_post_wakes_the_one_whose_turn_it_is(const lock_info *unused)
+{
+    enum { SLEEPERS = 124 };
+    (void)unused;
+    static team_member team[SLEEPERS];
+    pawl_ticket_ctx c;
+    pawl_set_wait(PAWL_WAIT_PARK);
+    pawl_ticket_lock(&ticket, &c);
+    team_start(team, SLEEPERS, lock_once, NULL);
+    while (pawl_parked_threads() < SLEEPERS)
+        sched_yield();
+    pawl_ticket_unlock(&ticket, &c);
+    team_join(team, SLEEPERS);
+    uint64_t waits = pawl_events(PAWL_FUTEX_WAITS);
+    CHECK(waits <= SLEEPERS + SLEEPERS / 8, "%llu waits of %d", (unsigned long long)waits, SLEEPERS);
+}
+
 /* ---- lines that every post reads */
 
 static void read_lines_have_no_neighbours(const lock_info *unused)
@@ -282,6 +300,9 @@ static const promise promises[] = {
     {.name = "pauses_take_about_as_long", .check = pauses_take_about_as_long, .subject = "park"},
     {.name = "posts_elsewhere_pay_nothing", .check = posts_elsewhere_pay_nothing, .subject = "park"},
     {.name = "calls_are_counted", .check = calls_are_counted, .subject = "park"},
+    {.name = "a_post_wakes_the_one_whose_turn_it_is",
+     .check = a_post_wakes_the_one_whose_turn_it_is,
+     .subject = "park"},
     {.name = "read_lines_have_no_neighbours", .check = read_lines_have_no_neighbours, .subject = "park"},
     {.name = "threads_bound_to_cpus_of_their_own_spin",
      .check = threads_bound_to_cpus_of_their_own_spin,

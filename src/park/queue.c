@@ -46,9 +46,14 @@ void pawl_bucket_unlock(pawl_bucket *b)
     pawl_reentry_end();
 }
 
+pawl_bucket *pawl_bucket_at(unsigned index)
+{
+    return &buckets[index];
+}
+
 pawl_bucket *pawl_bucket_of(const volatile void *key)
 {
-    return &buckets[pawl_hash(pawl_address(key), PAWL_BUCKET_BITS)];
+    return pawl_bucket_at(pawl_hash(pawl_address(key), PAWL_BUCKET_BITS));
 }
 
 pawl_bucket *pawl_bucket_lock(const volatile void *key)

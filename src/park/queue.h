@@ -19,6 +19,7 @@ typedef struct pawl_bucket {
 } PAWL_ALIGNED pawl_bucket;
 
 pawl_bucket *pawl_bucket_of(const volatile void *key);
+pawl_bucket *pawl_bucket_at(unsigned index);
 pawl_bucket *pawl_bucket_lock(const volatile void *key);
 void pawl_bucket_unlock(pawl_bucket *b);
 

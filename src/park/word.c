@@ -1,12 +1,14 @@
 /* word.c - parking on a word of any lock
  *
- * A futex has 32 bits and the words that locks wait on 64, so a thread sleeps on a sequence number in the bucket of the
- * word. Every post to a word with sleepers raises the number.
+ * A futex has 32 bits and the words that locks wait on 64, so a thread sleeps on a sequence number in a bucket. Word and
+ * awaited value together select the bucket, and of the 32 kinds of sleepers in it one: of a hundred that wait for their
+ * turns at one word, a post wakes the one whose turn it is. Those that wait for any change have a bucket by the word
+ * alone. A post looks at both, and raises the number of each that has sleepers.
  *
  *   waiter                                     post
- *   counts itself, bucket and pawl_parked (1)  stores to the word                    (3)
- *   pawl_fence_heavy()                    (P)  light side of the fence               (P)
- *   looks at the word, sleeps             (2)  looks at pawl_parked, wakes its bucket (4)
+ *   counts itself, bucket and pawl_parked (1)  stores to the word                       (3)
+ *   pawl_fence_heavy()                    (P)  light side of the fence                  (P)
+ *   looks at the word, sleeps             (2)  looks at pawl_parked, wakes both buckets (4)
  */
 #include "fence.h"
 #include "futex.h"
@@ -35,6 +37,19 @@ void pawl_parked_fence(bool fence)
             atomic_fetch_and_explicit(&pawl_parked[i], ~FENCED, memory_order_seq_cst);
 }
 
+/* Where to sleep, and as what. */
+typedef struct place {
+    pawl_bucket *bucket;
+    uint32_t kind;
+} place;
+
+static place place_of(const volatile void *w, uint32_t which)
+{
+    enum { KIND_BITS = 5 };
+    unsigned hash = pawl_hash(pawl_address(w) + ((uint64_t)which << 32), PAWL_BUCKET_BITS + KIND_BITS);
+    return (place){pawl_bucket_at(hash >> KIND_BITS), (uint32_t)1 << hash % (1u << KIND_BITS)};
+}
+
 static void announce(pawl_waiter *me, pawl_bucket *b, const volatile void *w)
 {
     atomic_fetch_add_explicit(&b->parked, 1, memory_order_relaxed); /* 1 */
@@ -45,44 +60,50 @@ static void announce(pawl_waiter *me, pawl_bucket *b, const volatile void *w)
 }
 
 /* Whatever ends the sleep (a post, another's post, a signal, nothing at all), the caller looks again. */
-static void sleep_in(pawl_bucket *b, uint32_t ticket, uint32_t which, bool briefly)
+static void sleep_at(place p, uint32_t ticket, bool briefly)
 {
     struct timespec soon;
     if (briefly)
         soon = pawl_from_now(CLOCK_MONOTONIC, BRIEFLY);
-    pawl_futex_wait_bits(&b->sequence, ticket, CLOCK_MONOTONIC, briefly ? &soon : NULL, which);
+    pawl_futex_wait_bits(&p.bucket->sequence, ticket, CLOCK_MONOTONIC, briefly ? &soon : NULL, p.kind);
 }
 
 void pawl_park(pawl_waiter *me, pawl_word *w, uint32_t which, bool briefly)
 {
-    pawl_bucket *b = pawl_bucket_of(w);
+    place p = place_of(w, which);
     if (me->state == PAWL_LOOKING) {
-        announce(me, b, w);
+        me->which = which;
+        announce(me, p.bucket, w);
     } else if (me->state == PAWL_ANNOUNCED) {
         /* S: the number first, the word second; a post writes them the other way round */
-        me->ticket = atomic_load_explicit(&b->sequence, memory_order_acquire);
+        me->ticket = atomic_load_explicit(&p.bucket->sequence, memory_order_acquire);
         me->state = PAWL_READY;
     } else {
-        sleep_in(b, me->ticket, which, briefly);
+        sleep_at(p, me->ticket, briefly);
         me->state = PAWL_ANNOUNCED;
     }
 }
 
 void pawl_wait_over(pawl_waiter *me, pawl_word *w)
 {
-    atomic_fetch_sub_explicit(&pawl_bucket_of(w)->parked, 1, memory_order_relaxed);
+    atomic_fetch_sub_explicit(&place_of(w, me->which).bucket->parked, 1, memory_order_relaxed);
     atomic_fetch_sub_explicit(parked_at(w), 1, memory_order_relaxed);
     me->state = PAWL_LOOKING;
 }
 
+static void wake_at(place p)
+{
+    if (atomic_load_explicit(&p.bucket->parked, memory_order_relaxed) == 0) /* 4 */
+        return;
+    atomic_fetch_add_explicit(&p.bucket->sequence, 1, memory_order_release); /* S */
+    pawl_futex_wake_bits(&p.bucket->sequence, p.kind);
+}
+
 void pawl_unpark(const volatile void *w, uint64_t v)
 {
-    pawl_bucket *b = pawl_bucket_of(w);
     atomic_thread_fence(memory_order_seq_cst); /* P, where waiters cannot do it for us */
-    if (atomic_load_explicit(&b->parked, memory_order_relaxed) == 0) /* 4 */
-        return;
-    atomic_fetch_add_explicit(&b->sequence, 1, memory_order_release); /* S */
-    pawl_futex_wake_bits(&b->sequence, PAWL_VALUE(v) | PAWL_ANY);
+    wake_at(place_of(w, PAWL_VALUE(v)));
+    wake_at(place_of(w, PAWL_ANY));
 }
 
 unsigned pawl_parked_threads(void)

@@ -4,7 +4,7 @@
 #include <pawl/detail/wait.h>
 
 /* One step towards sleep, and a look by the caller between any two: the first announces the waiter, the second sleeps
- * until a post to `w` of the kinds in `which`, or for no reason; briefly: for a millisecond at most. */
+ * until a post to `w` that is one of `which`, or for no reason; briefly: for a millisecond at most. */
 void pawl_park(pawl_waiter *me, pawl_word *w, uint32_t which, bool briefly);
 
 /* From now on every post of every word goes through pawl_unpark(), which fences; or none does because of that. */

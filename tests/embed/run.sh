@@ -112,6 +112,31 @@ for tunable in -DPAWL_SLOTS=1024 -DPAWL_SLOTS=8192 -DPAWL_PARKED_BITS=9 -DPAWL_I
     promise "does_not_link_with_$tunable" does_not_link $tunable
 done
 
+# With link-time optimization, too, whatever a program asks for is in the archive, and works.
+names_of() {
+    "$@" -g --defined-only | awk 'NF == 3 { print $3 }' | sort -u
+}
+links_with_lto() {
+    include=$(cd "$(dirname "$0")/../../include" && pwd)
+    sources=$(find "$(cd "$(dirname "$0")/../../src" && pwd)" -name '*.c' ! -name 'hardware_[ax]*')
+    mkdir "$work/lto"
+    # shellcheck disable=SC2086 # one word each
+    (cd "$work/lto" && ${CC:-cc} -flto -O1 -D_GNU_SOURCE -DPAWL_NO_HOOKS -I "$include" -c $sources) &&
+        gcc-ar rcs "$work/lto/libpawl.a" "$work"/lto/*.o || return
+    names_of nm "$build/src/libpawl.a" >"$work/names"
+    names_of gcc-nm "$work/lto/libpawl.a" | comm -23 "$work/names" - >"$work/lost"
+    if [ ! -s "$work/names" ] || [ -s "$work/lost" ]; then
+        cat "$work/lost"
+        return 1
+    fi
+    echo 'void plugin_use(void); int main(void) { plugin_use(); return 0; }' >"$work/user.c"
+    ${CC:-cc} -O1 -flto -D_GNU_SOURCE -I "$include" "$work/user.c" "$(dirname "$0")/plugin.c" "$work/lto/libpawl.a" \
+        -pthread -o "$work/user" && "$work/user"
+}
+if ${CC:-cc} --version | grep -q 'Free Software' && command -v gcc-ar gcc-nm >/dev/null; then
+    promise links_with_lto links_with_lto
+fi
+
 # The archive is linked by parts: whatever a lock's inlined code asks for brings the note along.
 note_comes_with() {
     printf 'extern char %s; int main(void) { return (long)&%s == 1; }\n' "$1" "$1" >"$work/part.c"

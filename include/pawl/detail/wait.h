@@ -28,17 +28,18 @@ typedef struct pawl_waiter {
     unsigned looks;
     unsigned most;   /* looks before it parks; 0: not known yet             */
     uint32_t ticket; /* what the bucket's sequence was before the last look */
+    uint32_t which;  /* the posts it was announced for                      */
     pawl_wait_state state;
 } pawl_waiter;
 
 #define PAWL_WAITER                                                                                          \
     {                                                                                                        \
-        0, 0, 0, PAWL_LOOKING                                                                                \
+        0, 0, 0, 0, PAWL_LOOKING                                                                             \
     }
 
-/* Which posts a sleeper wants to hear of: of one value (31 kinds), or of any. */
-#define PAWL_ANY      ((uint32_t)1 << 31)
-#define PAWL_VALUE(v) ((uint32_t)1 << (((v) ^ (v) >> 7 ^ (v) >> 16) % 31))
+/* Which posts a sleeper wants to hear of: of any value, or of one (of those that are equal in this). */
+#define PAWL_ANY      ((uint32_t)0)
+#define PAWL_VALUE(v) ((uint32_t)((uint64_t)(v) ^ (uint64_t)(v) >> 32) << 1 | 1)
 
 static inline void pawl_pause(void)
 {
