@@ -8,9 +8,11 @@ static long counter;
 
 static void *count(void *arg)
 {
-    for (int i = 0; i < 1000000; i++)
-        PAWL_GUARD(&mutex) /* or pawl_mutex_lock(), pawl_mutex_unlock() */
-            counter++;
+    for (int i = 0; i < 1000000; i++) {
+        pawl_mutex_lock(&mutex);
+        counter++;
+        pawl_mutex_unlock(&mutex);
+    }
     return arg;
 }
 
