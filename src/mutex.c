@@ -10,23 +10,25 @@
  *
  *   ROUND   in which every waiter is served, if they are few: a share is this divided by their number, but not less than
  *   SHARE   how long barging goes on past the head of the queue
- *   GRACE   how long after its share the head may take to run. In that time owners give way: they yield their CPU after a
- *           release. Then it is handed the mutex where it is: nobody has it until the scheduler gets round to it
+ *   GRACE   how long after its share the head may take to run, at least; doubled up to three times where heads that were
+ *           handed the mutex took long all the same. In that time owners give way: they yield their CPU after a release.
+ *           Then it is handed the mutex where it is: nobody has it until the scheduler gets round to it
  *   LOOK    how often an owner looks at the clock, and gives way, about
  */
 #ifndef PAWL_MUTEX_ROUND
 #define PAWL_MUTEX_ROUND 4000000u
 #endif
 #ifndef PAWL_MUTEX_SHARE
-#define PAWL_MUTEX_SHARE 100000u
+#define PAWL_MUTEX_SHARE 150000u
 #endif
 #ifndef PAWL_MUTEX_GRACE
-#define PAWL_MUTEX_GRACE 256000u
+#define PAWL_MUTEX_GRACE 32000u
 #endif
 #ifndef PAWL_MUTEX_LOOK
 #define PAWL_MUTEX_LOOK 10000u
 #endif
-#define STEP_MOST 255 /* releases between two looks */
+#define STEP_MOST  255 /* releases between two looks */
+#define GRACE_MOST 31  /* eighths of a doubling */
 
 /* ---- the queue, under the bucket's lock */
 
@@ -119,6 +121,18 @@ void pawl_mutex_let_go(pawl_bucket *b, pawl_sleeper *asleep)
         pawl_futex_wake(&asleep->state);
 }
 
+/* If other programs have the CPUs, a hand-off to a thread that does not run stops everybody for milliseconds. If it
+ * waits for an owner's CPU, the sooner the better. */
+void pawl_mutex_learn_grace(pawl_mutex *m)
+{
+    enum { SOON = 64, LATE = 256 }; /* ticks */
+    uint16_t took = (uint16_t)(pawl_ticks() - m->looked);
+    if (took > LATE)
+        m->grace = m->grace < GRACE_MOST - 8 ? m->grace + 8 : GRACE_MOST;
+    else if (took < SOON && m->grace > 0)
+        m->grace--;
+}
+
 /* ---- releasing while somebody waits */
 
 static void release(pawl_mutex *m)
@@ -146,7 +160,8 @@ static deed due(pawl_mutex *m)
     m->step = rare ? 0 : m->step < STEP_MOST ? (uint8_t)(2 * m->step + 1) : m->step;
     m->looked = (uint16_t)now;
     atomic_store_explicit(&m->patience, m->step, memory_order_relaxed);
-    if (pawl_mutex_left(m, now) == 0 && now - m->due >= PAWL_TICKS(PAWL_MUTEX_GRACE))
+    if (pawl_mutex_left(m, now) == 0 && now - m->due >= (uint32_t)PAWL_TICKS(PAWL_MUTEX_GRACE)
+                                                            << m->grace / 8)
         return HAND_OFF;
     if ((int16_t)((uint16_t)now - m->wake) < 0)
         return NOTHING;

@@ -45,6 +45,9 @@ pawl_sleeper *pawl_mutex_rouse(pawl_mutex *m, pawl_sleeper *head);
 /* Ticks until the head's share is over. */
 uint32_t pawl_mutex_left(const pawl_mutex *m, uint32_t now);
 
+/* By a new owner that was handed the mutex by an owner's clock, and has just begun to run. */
+void pawl_mutex_learn_grace(pawl_mutex *m);
+
 /* Lets go of the bucket, then wakes that waiter, if any. */
 void pawl_mutex_let_go(pawl_bucket *b, pawl_sleeper *asleep);
 

@@ -227,7 +227,11 @@ int pawl_mutex_wait(pawl_mutex *m, pawl_sleeper *w, int clock, const struct time
             return 0;
         result = sleep_for(w, time, clock, deadline);
     }
-    return result == 0 || !leave(m, w) ? 0 : result;
+    if (result != 0 && leave(m, w))
+        return result;
+    if (h.slept && !h.asked)
+        pawl_mutex_learn_grace(m);
+    return 0;
 }
 
 /* ---- arriving */

@@ -1,9 +1,9 @@
 /* mutex.h - the mutex for most programs: barging with a bound in time, and waiters that sleep
  *
  * Admission   none: whoever comes while it is free; but the head of the queue is handed the mutex when its share of
- *             waiting is over: 4 ms divided by the number of waiters, 100 us at least
+ *             waiting is over: 4 ms divided by the number of waiters, 150 us at least
  * Bypass      by time: the head of the queue, once its share is over and it runs, is passed by the section under way and
- *             at most one that slipped in; if it cannot run, by those of another 256 us, or 255 of them
+ *             at most one that slipped in; if it cannot run, by those of another 32 to 256 us, or 255 of them
  * Space       3 words per lock, none per thread; a queue of waiters in a process-wide table
  * Unlock      by any thread, not in constant time: one load and one store when nobody waits, else a look into its
  *             queue; does not touch the lock after the release or the hand-off
@@ -54,11 +54,12 @@ typedef struct pawl_mutex {
     uint16_t wake;           /* when a release may wake the head, or yield to it */
     uint8_t step;            /* releases between the last two looks       */
     _Atomic(uint8_t) losses; /* wake-ups of a head in a row, all in vain  */
+    uint8_t grace;           /* doublings of a head's grace, in eighths   */
 } pawl_mutex;
 
 #define PAWL_MUTEX_INIT                                                                                      \
     {                                                                                                        \
-        0, 0, 0, 0, 0, 0, 0, 0                                                                               \
+        0, 0, 0, 0, 0, 0, 0, 0, 0                                                                            \
     }
 
 #ifdef __cplusplus
