@@ -7,5 +7,5 @@
 void lab_assert(bool condition, const char *text);
 #define PAWL_INVARIANT(condition, text) lab_assert(condition, text)
 #else
-#define PAWL_INVARIANT(condition, text) ((void)0)
+#define PAWL_INVARIANT(condition, text) ((void)(true || (condition))) /* compiled, not evaluated */
 #endif

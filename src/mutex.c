@@ -62,7 +62,6 @@ static inline bool is_in_table(pawl_mutex_event event, uint32_t from, uint32_t t
 
 void pawl_mutex_set_bits(pawl_mutex *m, pawl_mutex_event why, uint32_t to)
 {
-    (void)why;
     PAWL_INVARIANT(is_in_table(why, pawl_mutex_bits(m), to), "the mutex keeps to its table");
     atomic_store_explicit(&m->queue, to, memory_order_relaxed);
 }
