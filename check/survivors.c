@@ -23,7 +23,7 @@ static const struct {
      "putting back what it took itself; arrival, the same code, needs it"},
     {"mcs", "nodes.c<nodes.c", "store", "release", "the lock of a pool that nobody else uses any more"},
     {"mcs", "park.c<park.c", "rmw", "acquire", "for a waiter that sleeps while the process starts"},
-    {"mcs", "thread.c", "load", "acquire", "Overlap's mailbox, which mcs never fills"},
+    {"mcs", "wait.h<mailboxes.h", "load", "acquire", "Overlap's mailbox, which mcs never fills"},
     {"pawl_mutex", "cond.c<cond.c<cond.c", "store", "release", "the same code, where a lock orders as well"},
     {"pawl_mutex", "cond.c<cond.c", "store", "release",
      "counting one more waiter: the same code as for one less"},

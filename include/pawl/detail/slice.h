@@ -7,7 +7,8 @@
  * slices of all locks in the register, and their rules:
  *
  *   .child   in a child of fork(), the slice of the thread that forked is PAWL_KEPT or PAWL_ZEROED
- *   .leave   void (*)(void), when the thread ends, if it has called pawl_thread_enter(); none by default
+ *   .leave   void (*)(void), when the thread ends, if it has called pawl_thread_enter(); none by default. The lock's row
+ *            then says .minds_exit: the interposer takes one of the program's keys for it, and takes it early
  *
  * A signal handler that locks, having interrupted its thread in a lock (preload/), is like a thread of its own: it finds
  * a slice of zeros; when it is done, .leave runs, and the slice is what it was.
