@@ -136,7 +136,8 @@ def try_one(place, mutation, recent):
         return "does not compile", None
     if by is not None:
         return "killed", by
-    return "survived" if place.changes(killers.SHIPPED[mutation.file.split("/")[0]]) else "equivalent", None
+    changes = place.changes(mutation, killers.SHIPPED[mutation.file.split("/")[0]])
+    return "survived" if changes else "equivalent", None
 
 
 def work_in(place, work):
@@ -146,7 +147,7 @@ def work_in(place, work):
         except queue.Empty:
             break
         place.mend()
-        place.prepare(killers.SHIPPED[group[0].file.split("/")[0]], [t for m in group for t in killers.for_mutation(m.name)])
+        place.prepare([t for m in group for t in killers.for_mutation(m.name)])
         recent = list(work.last[group[0].file])
         for mutation in group:
             start = time.monotonic()

@@ -79,10 +79,8 @@ class Tree:
         with open(os.path.join(self.build, target), "rb") as file:
             return hashlib.sha256(file.read()).hexdigest()
 
-    def prepare(self, artifacts, tests):
-        """Builds the tree as it is; every test must pass, and its time is taken."""
-        for artifact in artifacts:
-            self.clean.setdefault(artifact, self.digest(artifact))
+    def prepare(self, tests):
+        """In the tree as it is every test must pass, and its time is taken."""
         for test in tests:
             if test in self.seconds:
                 continue
@@ -109,9 +107,17 @@ class Tree:
         self.broken = (mutation.file, before)
         self.write(mutation.file, before[: mutation.start] + mutation.text.encode() + before[mutation.end :])
 
-    def changes(self, artifacts):
-        """Whether one of the files that ship is another now."""
-        return any(self.digest(artifact) != self.clean[artifact] for artifact in artifacts)
+    def changes(self, mutation, artifacts):
+        """Whether one of the files that ship is another with it."""
+        for artifact in artifacts:
+            broken = self.digest(artifact)
+            if artifact not in self.clean:
+                self.mend()
+                self.clean[artifact] = self.digest(artifact)
+                self.apply(mutation)
+            if broken != self.clean[artifact]:
+                return True
+        return False
 
     def build_test(self, name):
         built = self.ninja(*killers.TESTS[name].targets)

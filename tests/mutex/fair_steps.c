@@ -6,15 +6,31 @@
 
 #include <pawl/detail/wait.h>
 #include "../../src/park/events.h"
+#include "../../src/park/futex.h"
 #include "../../src/park/pause.h"
 
 enum { PAUSES = 7 };
 
 static _Thread_local int pauses, spins = PAUSES;
 
+static void (*while_pausing)(void), (*while_asleep)(void);
+static int wait_result, waits;
+
 static void test_pause(void)
 {
     pauses++;
+    if (while_pausing != NULL)
+        while_pausing();
+}
+
+static int test_wait(_Atomic(uint32_t) *word, uint32_t value, int clock, const struct timespec *deadline)
+{
+    (void)clock, (void)deadline;
+    waits++;
+    CHECK(waits < 3 && atomic_load(word) == value, "sleeps, and would not be woken");
+    if (while_asleep != NULL)
+        while_asleep();
+    return wait_result;
 }
 
 static uint32_t test_pauses(uint32_t nanoseconds)
@@ -22,8 +38,9 @@ static uint32_t test_pauses(uint32_t nanoseconds)
     return nanoseconds > 0 ? (uint32_t)spins : 0;
 }
 
-#define pawl_pause  test_pause
-#define pawl_pauses test_pauses
+#define pawl_pause      test_pause
+#define pawl_pauses     test_pauses
+#define pawl_futex_wait test_wait
 #include "../../src/fairmutex.c"
 
 static pawl_fairmutex mutex PAWL_ALIGNED;
@@ -114,6 +131,44 @@ static void only_those_asleep_are_woken(const lock_info *unused)
     CHECK(pawl_events(PAWL_FUTEX_WAKES) == wakes + 1, "was awake");
 }
 
+static void unlock_mutex(void)
+{
+    pawl_fairmutex_unlock(&mutex);
+    while_pausing = while_asleep = NULL;
+}
+
+static int lock_until(const struct timespec *deadline)
+{
+    pauses = waits = 0;
+    return pawl_fairmutex_lock_until(&mutex, CLOCK_MONOTONIC, deadline);
+}
+
+static void it_is_handed_over_at_any_time(const lock_info *unused)
+{
+    (void)unused;
+    struct timespec soon = in_ns(CLOCK_MONOTONIC, 1000000);
+    CHECK(lock_until(NULL) == 0 && pauses == 0 && waits == 0, "waits for a mutex that is free");
+    while_pausing = unlock_mutex;
+    CHECK(lock_until(NULL) == 0 && pauses == 1 && waits == 0, "%d pauses, %d waits", pauses, waits);
+    while_asleep = unlock_mutex;
+    CHECK(lock_until(&soon) == 0 && pauses == PAUSES && waits == 1, "%d pauses, %d waits", pauses, waits);
+    while_asleep = unlock_mutex;
+    wait_result = ETIMEDOUT; /* just before its time came */
+    CHECK(lock_until(&soon) == 0 && waits == 1, "gives up what it has");
+    CHECK(atomic_load(&mutex.word) == HELD, "not locked");
+}
+
+static void a_deadline_ends_a_wait(const lock_info *unused)
+{
+    (void)unused;
+    struct timespec none = {0, -1}, soon = in_ns(CLOCK_MONOTONIC, 1000000);
+    line_up(0);
+    CHECK(lock_until(&none) == EINVAL && waits == 0, "no time");
+    wait_result = ETIMEDOUT;
+    CHECK(lock_until(&soon) == ETIMEDOUT && waits == 1, "waits on");
+    CHECK(atomic_load(&mutex.word) == HELD, "still in line");
+}
+
 static void a_release_may_find_that_all_gave_up(const lock_info *unused)
 {
     (void)unused;
@@ -126,6 +181,7 @@ static void a_release_may_find_that_all_gave_up(const lock_info *unused)
 static const promise promises[] = {
     ONE("fairmutex", a_waiter_spins_for_a_while),          ONE("fairmutex", a_line_is_served_in_order),
     ONE("fairmutex", whoever_leaves_is_out_of_line),       ONE("fairmutex", only_those_asleep_are_woken),
+    ONE("fairmutex", it_is_handed_over_at_any_time),       ONE("fairmutex", a_deadline_ends_a_wait),
     ONE("fairmutex", a_release_may_find_that_all_gave_up),
 };
 
