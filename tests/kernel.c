@@ -335,80 +335,55 @@ static void a_sandbox_is_noticed(const lock_info *unused)
 
 static pawl_word word PAWL_ALIGNED;
 
-/* Where those sleep that wait for this, and as what; as in src/park/word.c. */
-static unsigned hash_of(uint32_t which)
+static void expect_sleepers(uint32_t n, uint32_t which, const char *when)
 {
-    return pawl_hash(pawl_address(&word) + ((uint64_t)which << 32), PAWL_BUCKET_BITS + 5);
-}
-
-static pawl_bucket *bucket_for(uint32_t which)
-{
-    return pawl_bucket_at(hash_of(which) >> 5);
-}
-
-static uint32_t kind_for(uint32_t which)
-{
-    return (uint32_t)1 << hash_of(which) % 32;
-}
-
-static void expect_sleepers(uint32_t n, const char *when)
-{
-    CHECK(atomic_load(&pawl_bucket_of(&word)->parked) == n, "%u in the bucket %s",
-          atomic_load(&pawl_bucket_of(&word)->parked), when);
+    uint32_t parked = atomic_load(&pawl_place_of(&word, which).bucket->parked);
+    CHECK(parked == n, "%u in the bucket %s", parked, when);
     CHECK(pawl_parked_threads() == n && pawl_is_parked_on(&word) == (n > 0), "counted wrongly %s", when);
 }
 
 static void expect_sleep(uint32_t number, uint32_t which, bool briefly)
 {
+    pawl_place p = pawl_place_of(&word, which);
     CHECK(count == 1 && asked[0][0] == SYS_futex && (uint32_t)asked[0][3] == number, "does not sleep");
-    CHECK(asked[0][1] == (long)&bucket_for(which)->sequence && (uint32_t)asked[0][6] == kind_for(which),
-          "elsewhere");
+    CHECK(asked[0][1] == (long)&p.bucket->sequence && (uint32_t)asked[0][6] == p.kind, "elsewhere");
     CHECK((asked[0][4] != 0) == briefly, "for another time");
+}
+
+static void check_steps(uint32_t which)
+{
+    pawl_waiter me = PAWL_WAITER;
+    _Atomic(uint32_t) *sequence = &pawl_place_of(&word, which).bucket->sequence;
+    atomic_store(sequence, 41);
+    act(0, 0, 0);
+    pawl_park(&me, &word, which, false);
+    expect_membarriers(DO, 0, 0);
+    CHECK(count == 1 && me.state == PAWL_READY && me.ticket == 41, "sleeps at once");
+    expect_sleepers(1, which, "before it sleeps");
+    act(EAGAIN, 0, 0);
+    atomic_store(sequence, 42);
+    pawl_park(&me, &word, which, false);
+    expect_sleep(41, which, false);
+    CHECK(me.state == PAWL_ANNOUNCED, "does not look before it sleeps again");
+    act(0, 0, 0);
+    pawl_park(&me, &word, which, false);
+    CHECK(count == 0 && me.state == PAWL_READY && me.ticket == 42, "ticket %u", me.ticket);
+    pawl_park(&me, &word, which, true);
+    expect_sleep(42, which, true);
+    act(0, 0, 0);
+    pawl_wait_over(&me, &word);
+    CHECK(count == 0 && me.state == PAWL_LOOKING, "not over");
+    expect_sleepers(0, which, "after its wait");
 }
 
 static void a_waiter_looks_between_its_steps(const lock_info *unused)
 {
     (void)unused;
-    pawl_waiter me = PAWL_WAITER;
-    _Atomic(uint32_t) *sequence = &pawl_bucket_of(&word)->sequence;
     act(0, 0, 0);
     pawl_use_membarrier(true);
-    atomic_store(sequence, 41);
-    act(0, 0, 0);
-    pawl_park(&me, &word, PAWL_ANY, false);
-    expect_membarriers(DO, 0, 0);
-    CHECK(count == 1 && me.state == PAWL_READY && me.ticket == 41, "sleeps at once");
-    expect_sleepers(1, "before it sleeps");
-    act(EAGAIN, 0, 0);
-    atomic_store(sequence, 42);
-    pawl_park(&me, &word, PAWL_ANY, false);
-    expect_sleep(41, PAWL_ANY, false);
-    CHECK(me.state == PAWL_ANNOUNCED, "does not look before it sleeps again");
-    act(0, 0, 0);
-    pawl_park(&me, &word, PAWL_ANY, false);
-    CHECK(count == 0 && me.state == PAWL_READY && me.ticket == 42, "ticket %u", me.ticket);
-    pawl_park(&me, &word, PAWL_ANY, true);
-    expect_sleep(42, PAWL_ANY, true);
-    act(0, 0, 0);
-    pawl_wait_over(&me, &word);
-    CHECK(count == 0 && me.state == PAWL_LOOKING, "not over");
-    expect_sleepers(0, "after its wait");
-}
-
-static void who_waits_for_a_value_sleeps_by_word_and_value(const lock_info *unused)
-{
-    (void)unused;
-    pawl_waiter me = PAWL_WAITER;
-    pawl_bucket *b = bucket_for(PAWL_VALUE(3));
-    atomic_store(&b->sequence, 7);
-    act(0, 0, 0);
-    pawl_park(&me, &word, PAWL_VALUE(3), false);
-    CHECK(atomic_load(&b->parked) == 1 && pawl_is_parked_on(&word), "not counted");
-    act(0, 0, 0);
-    pawl_park(&me, &word, PAWL_VALUE(3), false);
-    expect_sleep(7, PAWL_VALUE(3), false);
-    pawl_wait_over(&me, &word);
-    CHECK(atomic_load(&b->parked) == 0 && !pawl_is_parked_on(&word), "counted for ever");
+    check_steps(PAWL_ANY);
+    check_steps(PAWL_VALUE(3));
+    check_steps(PAWL_VALUE(0));
 }
 
 static void a_brief_sleep_ends_by_itself(const lock_info *unused)
@@ -422,28 +397,32 @@ static void a_brief_sleep_ends_by_itself(const lock_info *unused)
     pawl_wait_over(&me, &word);
 }
 
-static void expect_post_for(uint32_t which)
+/* A post of 3, while somebody sleeps for these posts. */
+static void check_post(uint32_t which, bool hears)
 {
-    pawl_bucket *b = bucket_for(which);
-    uint32_t before = atomic_load(&b->sequence);
+    pawl_place p = pawl_place_of(&word, which);
+    uint32_t before = atomic_load(&p.bucket->sequence);
     act(0, 0, 0);
+    atomic_store(&p.bucket->parked, 1);
     pawl_unpark(&word, 3);
-    expect_calls(0);
-    CHECK(atomic_load(&b->sequence) == before, "a post for nobody");
-    atomic_store(&b->parked, 1);
-    pawl_unpark(&word, 3);
-    expect_calls(1);
-    CHECK(atomic_load(&b->sequence) == before + 1, "who looks again, sleeps on");
-    CHECK(asked[0][0] == SYS_futex && asked[0][1] == (long)&b->sequence, "something else");
-    CHECK((uint32_t)asked[0][6] == kind_for(which), "bits %lx", asked[0][6]);
-    atomic_store(&b->parked, 0);
+    atomic_store(&p.bucket->parked, 0);
+    expect_calls(hears ? 1 : 0);
+    CHECK(atomic_load(&p.bucket->sequence) == before + hears, "who looks again, sleeps on");
+    if (hears)
+        CHECK(asked[0][0] == SYS_futex && asked[0][1] == (long)&p.bucket->sequence &&
+                  (uint32_t)asked[0][6] == p.kind,
+              "something else");
 }
 
 static void a_post_calls_the_kernel_if_somebody_sleeps(const lock_info *unused)
 {
     (void)unused;
-    expect_post_for(PAWL_ANY);
-    expect_post_for(PAWL_VALUE(3));
+    act(0, 0, 0);
+    pawl_unpark(&word, 3);
+    expect_calls(0);
+    check_post(PAWL_ANY, true);
+    check_post(PAWL_VALUE(3), true);
+    check_post(PAWL_VALUE(4), false);
 }
 
 #define KERNEL(check_)                                                                                       \
@@ -465,7 +444,6 @@ static const promise promises[] = {
     KERNEL(the_environment_may_forbid_it),
     KERNEL(a_sandbox_is_noticed),
     KERNEL(a_waiter_looks_between_its_steps),
-    KERNEL(who_waits_for_a_value_sleeps_by_word_and_value),
     KERNEL(a_brief_sleep_ends_by_itself),
     KERNEL(a_post_calls_the_kernel_if_somebody_sleeps),
 };

@@ -12,7 +12,6 @@
  */
 #include "fence.h"
 #include "futex.h"
-#include "queue.h"
 #include "word.h"
 
 #include "../fork.h"
@@ -37,17 +36,11 @@ void pawl_parked_fence(bool fence)
             atomic_fetch_and_explicit(&pawl_parked[i], ~FENCED, memory_order_seq_cst);
 }
 
-/* Where to sleep, and as what. */
-typedef struct place {
-    pawl_bucket *bucket;
-    uint32_t kind;
-} place;
-
-static place place_of(const volatile void *w, uint32_t which)
+pawl_place pawl_place_of(const volatile void *w, uint32_t which)
 {
     enum { KIND_BITS = 5 };
     unsigned hash = pawl_hash(pawl_address(w) + ((uint64_t)which << 32), PAWL_BUCKET_BITS + KIND_BITS);
-    return (place){pawl_bucket_at(hash >> KIND_BITS), (uint32_t)1 << hash % (1u << KIND_BITS)};
+    return (pawl_place){pawl_bucket_at(hash >> KIND_BITS), (uint32_t)1 << hash % (1u << KIND_BITS)};
 }
 
 static void announce(pawl_waiter *me, pawl_bucket *b, const volatile void *w)
@@ -60,7 +53,7 @@ static void announce(pawl_waiter *me, pawl_bucket *b, const volatile void *w)
 }
 
 /* Whatever ends the sleep (a post, another's post, a signal, nothing at all), the caller looks again. */
-static void sleep_at(place p, uint32_t ticket, bool briefly)
+static void sleep_at(pawl_place p, uint32_t ticket, bool briefly)
 {
     struct timespec soon;
     if (briefly)
@@ -70,7 +63,7 @@ static void sleep_at(place p, uint32_t ticket, bool briefly)
 
 void pawl_park(pawl_waiter *me, pawl_word *w, uint32_t which, bool briefly)
 {
-    place p = place_of(w, which);
+    pawl_place p = pawl_place_of(w, which);
     if (me->state == PAWL_LOOKING) {
         me->which = which;
         announce(me, p.bucket, w);
@@ -86,12 +79,12 @@ void pawl_park(pawl_waiter *me, pawl_word *w, uint32_t which, bool briefly)
 
 void pawl_wait_over(pawl_waiter *me, pawl_word *w)
 {
-    atomic_fetch_sub_explicit(&place_of(w, me->which).bucket->parked, 1, memory_order_relaxed);
+    atomic_fetch_sub_explicit(&pawl_place_of(w, me->which).bucket->parked, 1, memory_order_relaxed);
     atomic_fetch_sub_explicit(parked_at(w), 1, memory_order_relaxed);
     me->state = PAWL_LOOKING;
 }
 
-static void wake_at(place p)
+static void wake_at(pawl_place p)
 {
     if (atomic_load_explicit(&p.bucket->parked, memory_order_relaxed) == 0) /* 4 */
         return;
@@ -102,8 +95,8 @@ static void wake_at(place p)
 void pawl_unpark(const volatile void *w, uint64_t v)
 {
     atomic_thread_fence(memory_order_seq_cst); /* P, where waiters cannot do it for us */
-    wake_at(place_of(w, PAWL_VALUE(v)));
-    wake_at(place_of(w, PAWL_ANY));
+    wake_at(pawl_place_of(w, PAWL_VALUE(v)));
+    wake_at(pawl_place_of(w, PAWL_ANY));
 }
 
 unsigned pawl_parked_threads(void)
