@@ -39,6 +39,7 @@
 #define CTX_OF_(name, form)               PAWL_CTX_OF(name, form)
 #define CALL_(name, form, function, m, c) PAWL_CALL(name, form, function, lock_in(m), c)
 #define CALL(function, m, c)              CALL_(PRELOAD_LOCK, PRELOAD_FORM, function, m, c)
+#define WORD(m)                           JOIN(pawl_, PRELOAD_LOCK, _word)(lock_in(m))
 
 /* What suits a mutex better, where there is a choice: another thread may unlock it, and a mutex of which the destructor
  * does nothing, as std::mutex's, leaves nothing behind. */
@@ -74,10 +75,9 @@ static inline void keep(mutex *m, const lock_ctx *c)
 static inline bool change_alone(mutex *m, unsigned from, unsigned to)
 {
 #if PAWL_IF(PRELOAD_FORM, DEADLINE, 1, 0)
-    __auto_type word = JOIN(pawl_, PRELOAD_LOCK, _word)(lock_in(m));
-    if (!__libc_single_threaded || atomic_load_explicit(word, memory_order_relaxed) != from)
+    if (!__libc_single_threaded || atomic_load_explicit(WORD(m), memory_order_relaxed) != from)
         return false;
-    atomic_store_explicit(word, to, memory_order_relaxed);
+    atomic_store_explicit(WORD(m), to, memory_order_relaxed);
     return true;
 #else
     (void)m, (void)from, (void)to;
