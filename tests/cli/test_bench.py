@@ -608,6 +608,65 @@ def a_queue_that_loses_items_is_caught():
     check(p.stderr == "pawl: broken: items got lost or arrived twice between 6 threads\n", p.stderr)
 
 
+GRID = ["grid", *BRIEF]
+
+
+@test
+def a_grid_has_every_cell_with_its_parameters():
+    b = results(*GRID)
+    locks = {p["lock"] for p in b["points"]}
+    check({"pawl_mutex", "glibc", "glibc_adaptive", "barging"} <= locks <= {"pawl_mutex", "glibc", "glibc_adaptive", "barging", "nsync", "abseil", "rust", "parking_lot"}, str(locks))
+    cells = {}
+    for p in b["points"]:
+        cells.setdefault((p["threads"], p["pin"], p["variant"]), []).append(p)
+    check(len(cells) == 25 and len(set(points(b))) <= len(b["points"]), f"{len(cells)} cells")
+    for (threads, pin, variant), members in cells.items():
+        cell = members[0]["cell"]
+        check(all(p["cell"] == cell for p in members), f"{variant}: cells differ")
+        wanted = locks & set(queue_locks()) if cell["workload"] == "condvar" else locks
+        check({p["lock"] for p in members} == wanted, f"{variant}: {[p['lock'] for p in members]}")
+        check((cell["workload"] == "occasional") == (members[0]["runs"][0]["wait_ns"] is not None), variant)
+    found = {(p["cell"]["workload"], p["threads"], p["pin"], p["cell"].get("cs_ns"), p["cell"].get("ncs"), p["cell"].get("load"), p["cell"].get("places")) for p in b["points"]}
+    for cell in [("mutexbench", 256, "free", None, 400, None, None), ("mutexbench", 4, "free", 20000, 0, None, None), ("mutexbench", 8, "free", None, 400, 2, None),
+                 ("mutexbench", 16, "compact", None, 0, None, None), ("occasional", 16, "free", 10000, 0, None, None), ("condvar", 8, "free", None, None, None, 1)]:
+        check(cell in found, f"{cell} is not in {found}")
+
+
+@test
+def a_grid_says_where_a_lock_is_ahead_and_where_behind():
+    text = output("bench", *GRID, "--lock", "pawl_mutex,glibc,barging")
+    ahead, behind = [int(re.search(rf"^pawl_mutex is {word}, most of all first, in (\d+):$", text, re.MULTILINE)[1]) for word in ["ahead of all others", "behind"]]
+    check(ahead + behind == 25 + 2, f"{ahead} and {behind} rows of 25 cells, two of them also with waits")
+    rows = [line for line in text.splitlines() if re.match(r"\d+ threads?,", line)]
+    check(len(rows) == 27 and sum("; its p99" in row for row in rows) == 2, f"{len(rows)} rows")
+    ratios = [[float(x) if x != "-" else None for x in re.search(r"  +(\S+)  (?:glibc|barging) +(\S+) ", row).groups()] for row in rows]
+    for (ours, best), is_ahead in zip(ratios, [True] * ahead + [False] * behind):
+        check(ours is None or best is None or (ours >= best - 0.011) == is_ahead or abs(ours - best) < 0.011, f"{ours} and {best} in the wrong list")
+    check("no lock of Pawl" in output("bench", *GRID, "--lock", "glibc"), "only peers")
+
+
+@test
+def a_grid_as_csv_has_the_parameters_of_each_cell():
+    lines = list(csv.DictReader(io.StringIO(output("bench", *GRID, "--lock", "pawl_mutex", "--csv"))))
+    check(len(lines) == 25 and {line["workload"] for line in lines} == {"grid"}, f"{len(lines)} lines")
+    found = [(line["cell"], line["threads"], line["cs"], line["cs_ns"], line["load"], line["places"]) for line in lines]
+    for line in [("mutexbench", "8", "1", "", "2", ""), ("mutexbench", "4", "", "200000", "", ""), ("condvar", "8", "", "", "", "64")]:
+        check(line in found, f"{line} is not in {found}")
+
+
+@test
+def quick_grids_are_quick_and_options_after_it_prevail():
+    with folder() as f:
+        text = output("bench", "grid", "--quick", *BRIEF, "--lock", "glibc", "-j")
+        check(json.loads(text)["parameters"]["duration_s"] == 0.005, "an option after it")
+        b = results("grid", *BRIEF, "--quick", "--lock", "glibc")
+        check((b["parameters"]["duration_s"], b["parameters"]["processes"]) == (0.1, 3), str(b["parameters"]))
+        for name in ["a", "b"]:
+            open(f"{f}/{name}.json", "w").write(text)
+        check("0 slower, 0 faster, 25 without" in output("compare", f"{f}/a.json", f"{f}/b.json"), "two grids")
+        output("report", f"{f}/a.json", "-o", f"{f}/page.html")
+
+
 @test
 def multiwait_measures_every_lock():
     b = results("multiwait", *BRIEF, "--threads", "2")

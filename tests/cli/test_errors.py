@@ -7,7 +7,7 @@ import resource
 from harness import check, environment, folder, output, pawl, refused, test
 
 BENCH = ["bench", "mutexbench"]
-WORKLOADS = ["mutexbench", "tail", "occasional", "condvar", "multiwait", "ring", "pingpong", "atomic-struct", "leveldb"]
+WORKLOADS = ["mutexbench", "tail", "occasional", "condvar", "grid", "multiwait", "ring", "pingpong", "atomic-struct", "leveldb"]
 
 
 @test
@@ -98,6 +98,8 @@ def bad_values_of_single_workloads_are_refused():
         (["condvar", "--places", "0"], "--places"),
         (["condvar", "--lock", "barging"], "--lock 'barging': has no condition variable"),
         (["condvar", "--threads", "2"], "--threads"),
+        (["grid", "--threads", "2"], "--threads"),
+        (["grid", "--lock", "glbc"], "did you mean 'glibc'?"),
         (["pingpong", "--cpus", "0"], "--cpus"),
         (["pingpong", "--cpus", "0,0"], "--cpus"),
         (["pingpong", "--cpus", "0,65535"], "--cpus"),
