@@ -28,7 +28,7 @@ QUICK = ["bench", "mutexbench", "--duration", "20ms", "--runs", "1"]
 GLIBC = ["glibc", "glibc_adaptive", "glibc_spin"]  # and one of our own, in the manner of parking_lot
 ALWAYS = [*GLIBC, "barging"]
 CALLS = ["membarriers_per_1000", "futex_waits_per_1000", "futex_waits_void_per_1000", "futex_wakes_per_1000"]
-PEERS = {"ck": ["ck_fas", "ck_ticket", "ck_mcs", "ck_clh"], "nsync": ["nsync"], "abseil": ["abseil"]}
+PEERS = {"ck": ["ck_fas", "ck_ticket", "ck_mcs", "ck_clh"], "nsync": ["nsync"], "abseil": ["abseil"], "rust": ["rust_std", "parking_lot"]}
 
 
 def results(*arguments, **options):
@@ -586,7 +586,7 @@ def queue_locks():
 
 @test
 def condvar_measures_every_lock_that_has_a_condition_variable():
-    known = [l for l in all_locks() if l in [*registered(), "glibc", "nsync", "abseil"]]
+    known = [l for l in all_locks() if l in [*registered(), "glibc", "nsync", "abseil", "rust_std", "parking_lot"]]
     check(queue_locks() == known, f"{queue_locks()}, not {known}")
     for producers, consumers, places in [(1, 1, 64), (4, 4, 1), (1, 3, 2), (3, 1, 2)]:  # whoever forgets somebody hangs
         b = results("condvar", *BRIEF, "--producers", producers, "--consumers", consumers, "--places", places)
@@ -615,15 +615,15 @@ GRID = ["grid", *BRIEF]
 def a_grid_has_every_cell_with_its_parameters():
     b = results(*GRID)
     locks = {p["lock"] for p in b["points"]}
-    check({"pawl_mutex", "glibc", "glibc_adaptive", "barging"} <= locks <= {"pawl_mutex", "glibc", "glibc_adaptive", "barging", "nsync", "abseil", "rust", "parking_lot"}, str(locks))
-    cells = {}
+    check({"pawl_mutex", "glibc", "glibc_adaptive", "barging"} <= locks <= {"pawl_mutex", "glibc", "glibc_adaptive", "barging", "nsync", "abseil", "rust_std", "parking_lot"}, str(locks))
+    with_queues, cells = set(queue_locks()), {}
     for p in b["points"]:
         cells.setdefault((p["threads"], p["pin"], p["variant"]), []).append(p)
     check(len(cells) == 25 and len(set(points(b))) <= len(b["points"]), f"{len(cells)} cells")
     for (threads, pin, variant), members in cells.items():
         cell = members[0]["cell"]
         check(all(p["cell"] == cell for p in members), f"{variant}: cells differ")
-        wanted = locks & set(queue_locks()) if cell["workload"] == "condvar" else locks
+        wanted = locks & with_queues if cell["workload"] == "condvar" else locks
         check({p["lock"] for p in members} == wanted, f"{variant}: {[p['lock'] for p in members]}")
         check((cell["workload"] == "occasional") == (members[0]["runs"][0]["wait_ns"] is not None), variant)
     found = {(p["cell"]["workload"], p["threads"], p["pin"], p["cell"].get("cs_ns"), p["cell"].get("ncs"), p["cell"].get("load"), p["cell"].get("places")) for p in b["points"]}
