@@ -130,7 +130,7 @@ static const workload grid_study = {
     .unit = "operations/s",
     .higher_is_better = true,
     .default_locks = "pawl_mutex,blocking",
-    .base = {.duration_ns = 500000000},
+    .base = {.duration_ns = 400000000},
     .options = options,
     .take = take,
     .subjects = native_subjects,

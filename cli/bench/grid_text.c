@@ -10,7 +10,7 @@
 typedef struct row {
     const point *ours, *glibc, *best; /* the best of the others; each may be NULL but the first */
     bool waits;
-    double lead; /* over the best: above 1 is ahead */
+    double lead; /* over the best: from 1 on it is ahead */
 } row;
 
 static double value(const study *s, const point *p, bool waits)
@@ -40,7 +40,8 @@ static row row_of(const study *s, const point *ours, bool waits)
         if (r.best == NULL || value(s, p, waits) > value(s, r.best, waits))
             r.best = p;
     }
-    r.lead = times(s, ours, r.best, waits);
+    double lead = times(s, ours, r.best, waits);
+    r.lead = lead >= 0 ? lead : 1; /* where the best of them did nothing, nobody is behind */
     return r;
 }
 

@@ -36,10 +36,15 @@ static bool spins_in_vain(const study *s, const point *p)
     return spins(s, p) && p->request.threads > s->machine.cpus;
 }
 
-/* Threads that spin are always running, unless something else is. */
+/* Threads that spin are always running, unless something else is, or they were not to run all the time: that of
+ * `occasional` that asks seldom, those that wait for an item, and those that share the CPUs with a load. */
 static double own_share(const study *s, const point *p)
 {
-    unsigned cpus = p->request.threads < s->machine.cpus ? p->request.threads : s->machine.cpus;
+    const bench_request *q = &p->request;
+    unsigned threads = q->threads - (q->period_ns != 0);
+    unsigned cpus = threads < s->machine.cpus ? threads : s->machine.cpus;
+    if (q->beside > 0 || q->places > 0)
+        return 1;
     return POINT_MEDIAN(p, s->runs, cpu_s) * 1e9 / ((double)cpus * (double)p->request.duration_ns);
 }
 
@@ -60,7 +65,7 @@ static void judge_point(study *s, point *p, double step_ns)
     if (others > foreign * cpus)
         doubt(&p->doubts, "other programs used %.0f %% of the CPUs",
               100 * (others < cpus ? others / cpus : 1));
-    else if (spins(s, p) && p->request.beside == 0 && own_share(s, p) < 1 - 2 * foreign)
+    else if (spins(s, p) && own_share(s, p) < 1 - 2 * foreign)
         doubt(&p->doubts, "the threads got only %.0f %% of the CPU time: other programs were running",
               100 * own_share(s, p));
     double pace = POINT_MEDIAN(p, s->runs, step_ns) / step_ns - 1;

@@ -185,7 +185,7 @@ static const struct argp_option pin_options[] = {
 };
 
 static const struct argp_option run_options[] = {
-    {"duration", 'd', "TIME", 0, "Measured time of one run, such as 100ms (default 250ms; of a grid, 500ms)",
+    {"duration", 'd', "TIME", 0, "Measured time of one run, such as 100ms (default 250ms; of a grid, 400ms)",
      0},
     {"warm-up", WARM_UP, "TIME", 0, "Time before that (default: a tenth, 5ms to 100ms)", 0},
     {"load", BESIDE, "N", 0, "Busy threads of another program meanwhile (default 0)", 0},

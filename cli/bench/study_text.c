@@ -266,8 +266,10 @@ void print_head(FILE *f, const study *s)
         fprintf(f, "load %u, ", s->base.beside);
     if ((s->workload->takes & TAKES_LOCKS) != 0)
         fprintf(f, "wait %s, ", policy_name((pawl_policy)s->base.policy));
-    fprintf(f, "pin %s; median of %u run%s of %g s\n", pin_name(&s->points[0].request.pin, room, sizeof room),
-            s->runs, s->runs == 1 ? "" : "s", (double)s->base.duration_ns / 1e9);
+    if (s->points[0].workload == NULL) /* else each cell says it */
+        fprintf(f, "pin %s; ", pin_name(&s->points[0].request.pin, room, sizeof room));
+    fprintf(f, "median of %u run%s of %g s\n", s->runs, s->runs == 1 ? "" : "s",
+            (double)s->base.duration_ns / 1e9);
     if (s->harness_known)
         fprintf(f, "the loop itself, with one thread and a lock that does nothing: %.1f ns\n", s->harness_ns);
     if (m->no_counters != NULL)

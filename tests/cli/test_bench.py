@@ -566,6 +566,36 @@ def runs_say_what_an_acquisition_costs():
 
 
 @test
+def migrations_are_read_from_proc_where_there_are_no_counters():
+    with folder() as f:
+        preload(f, "uncounted", '''#define _GNU_SOURCE
+            #include <dlfcn.h>
+            #include <errno.h>
+            #include <stdarg.h>
+            #include <sys/syscall.h>
+            long syscall(long n, ...)
+            {
+                static long (*real)(long, ...);
+                va_list a;
+                va_start(a, n);
+                long x[6];
+                for (int i = 0; i < 6; i++)
+                    x[i] = va_arg(a, long);
+                va_end(a);
+                if (n == SYS_perf_event_open)
+                    return errno = EACCES, -1;
+                if (real == 0)
+                    real = (long (*)(long, ...))dlsym(RTLD_NEXT, "syscall");
+                return real(n, x[0], x[1], x[2], x[3], x[4], x[5]);
+            }''')
+        b = bench("--lock", "glibc", *CROWD, env=environment(LD_PRELOAD=f"{f}/uncounted.so"))
+    check("Permission denied" in b["machine"]["perf"], b["machine"]["perf"])
+    sched = pathlib.Path("/proc/self/sched")
+    known = sched.exists() and "se.nr_migrations" in sched.read_text()
+    check((b["points"][0]["runs"][0]["migrations"] is not None) == known, f"known: {known}, {b['points'][0]['runs'][0]}")
+
+
+@test
 def occasional_has_the_waits_of_the_rare_thread():
     b = results("occasional", *BRIEF, "--threads", "2,3", "--lock", "mcs,pawl_mutex,glibc")
     check(points(b) == [(n, t, None) for t in [2, 3] for n in ["mcs", "pawl_mutex", "glibc"]], "points")
