@@ -34,7 +34,7 @@ static void by_exchange(bench_worker *w)
 {
     bench_shared *s = w->shared;
     exchange *x = s->extra;
-    const bench_load load = s->load;
+    const bench_load load = w->load;
     generator random = w->own;
     record own = record_of((int32_t)w->index + 1);
     uint64_t count = 0;
@@ -52,7 +52,7 @@ static void by_cas(bench_worker *w)
 {
     bench_shared *s = w->shared;
     exchange *x = s->extra;
-    const bench_load load = s->load;
+    const bench_load load = w->load;
     generator random = w->own;
     uint64_t count = 0;
     while (bench_phase_now(s) != BENCH_STOP) {

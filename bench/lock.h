@@ -22,13 +22,21 @@ extern "C" {
 
 enum { BENCH_LOCKS = 10 }; /* that multiwait's leader takes; the others use the first */
 
-/* What one acquisition costs beside the lock, in steps of a generator. */
+/* What one acquisition costs beside the lock, in steps of a generator or in time. */
 typedef struct bench_load {
-    uint32_t cs;     /* of the shared generator, inside                */
-    uint32_t ncs;    /* of the thread's own, outside                   */
-    bool ncs_random; /* uniform in [0, ncs) each time, instead of ncs  */
-    bool mersenne;   /* MT19937 instead of xoroshiro128+               */
+    uint32_t cs;        /* steps of the shared generator, inside: 1 if cs_ns is not 0         */
+    uint32_t ncs;       /* of the thread's own, outside                                       */
+    bool ncs_random;    /* uniform in [0, ncs) or [0, ncs_ns) each time, instead of all of it */
+    bool mersenne;      /* MT19937 instead of xoroshiro128+                                   */
+    uint64_t cs_ns;     /* if not 0, how long it takes inside                                 */
+    uint64_t ncs_ns;    /* if not 0, how long it takes outside, instead of steps              */
+    uint64_t period_ns; /* if not 0, it sleeps outside, and asks for the lock so often        */
 } bench_load;
+
+static inline bool bench_has_times(const bench_load *load)
+{
+    return (load->cs_ns | load->ncs_ns) != 0;
+}
 
 typedef enum bench_phase { BENCH_WARM_UP, BENCH_MEASURE, BENCH_STOP } bench_phase;
 
@@ -39,7 +47,7 @@ typedef struct bench_shared {
     BENCH_ALIGNED mersenne twister;
     BENCH_ALIGNED int phase; /* a bench_phase, atomic         */
     uint64_t slow;           /* ticks, see bench_watch        */
-    bench_load load;
+    double ticks_per_ns;
     unsigned threads;
     unsigned variant; /* of the workload */
     void *extra;      /* what only the workload knows  */
@@ -48,7 +56,9 @@ typedef struct bench_shared {
 typedef struct bench_worker {
     BENCH_ALIGNED bench_shared *shared;
     unsigned index;
+    bench_load load;
     generator own;
+    uint64_t sum;                 /* of the items that condvar's thread put or took */
     mersenne *twister;            /* the thread's own               */
     histogram *waits;             /* in ticks; NULL if not wanted   */
     uint64_t worst_wait;          /* of the timed ones, in ticks    */
@@ -68,8 +78,10 @@ typedef struct bench_lock {
     bool peer; /* another library's */
     bench_waiting waiting;
     void (*init)(void *lock);
-    void (*work)(bench_worker *w);             /* loops.h: until the phase is BENCH_STOP        */
-    void (*record)(bench_worker *w);           /* the same, with every wait in a histogram      */
+    void (*work)(bench_worker *w);       /* loops.h: until the phase is BENCH_STOP        */
+    void (*work_timed)(bench_worker *w); /* the same, with sections that are times        */
+    void (*record)(bench_worker *w);     /* as work, with every wait in a histogram       */
+    void (*record_timed)(bench_worker *w);
     void (*lead)(bench_worker *w);             /* takes all locks in order                      */
     void (*follow)(bench_worker *w);           /* takes one of them at random                   */
     void (*pairs)(void *lock, uint64_t pairs); /* lock and unlock, nothing else                 */
@@ -80,6 +92,21 @@ typedef struct bench_lock {
 extern const bench_lock *const *bench_locks(size_t *count);
 
 const bench_lock *bench_lock_find(const char *name); /* NULL if there is none; `pthread` is `glibc` */
+
+/* A lock with its condition variable; the loops of queue.h. */
+typedef struct bench_queue {
+    const char *name; /* the lock's */
+    bool peer;
+    bench_waiting waiting;
+    void (*init)(bench_shared *s);
+    void (*produce)(bench_worker *w);
+    void (*consume)(bench_worker *w);
+} bench_queue;
+
+/* locks_table.c: as for locks. */
+extern const bench_queue *const *bench_queues(size_t *count);
+
+const bench_queue *bench_queue_find(const char *name);
 
 /* locks.c: does not lock. What the loops cost without one. */
 extern const bench_lock bench_no_lock;

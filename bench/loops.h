@@ -83,13 +83,62 @@ BENCH_TEMPLATE bench_outside(bench_worker *w, generator *own, const bench_load *
                           load->ncs_random ? bench_scale(generator_next(own) >> 32, load->ncs) : load->ncs);
 }
 
-BENCH_TEMPLATE bench_work(bench_worker *w, void *c, bench_action *lock, bench_action *unlock)
+/* Time goes on while a thread has lost its CPU. Less than nothing has passed if two CPUs' clocks are apart. */
+BENCH_TEMPLATE bench_pass(uint64_t wanted)
+{
+    uint64_t from = ticks();
+    while ((int64_t)(ticks() - from) < (int64_t)wanted)
+        ;
+}
+
+/* The generator is read at one end and written at the other: whoever comes in between undoes a step, or is undone. */
+BENCH_TEMPLATE bench_inside_timed(bench_shared *s, const bench_load *load)
+{
+    if (load->cs_ns == 0) {
+        bench_inside(s, load);
+        return;
+    }
+    generator g = s->data;
+    __asm__ volatile("" : "+r"(g.s0), "+r"(g.s1)::"memory");
+    bench_pass((uint64_t)((double)load->cs_ns * s->ticks_per_ns));
+    if (load->mersenne)
+        mersenne_advance(&s->twister, load->cs);
+    else
+        generator_advance(&g, load->cs);
+    s->data = g;
+}
+
+/* Sleeps until `next`, which moves on by a period; from now if the wait for the lock took all of it. */
+BENCH_TEMPLATE bench_rest(uint64_t *next, uint64_t period_ns)
+{
+    uint64_t now = pawl_nanoseconds(CLOCK_MONOTONIC);
+    *next = *next + period_ns > now ? *next + period_ns : now + period_ns;
+    struct timespec until = {(time_t)(*next / PAWL_SECOND), (long)(*next % PAWL_SECOND)};
+    while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL) != 0)
+        ;
+}
+
+BENCH_TEMPLATE bench_outside_timed(bench_worker *w, generator *own, const bench_load *load, uint64_t *next)
+{
+    double per_ns = w->shared->ticks_per_ns;
+    if (load->period_ns != 0)
+        bench_rest(next, load->period_ns);
+    else if (load->ncs_ns != 0)
+        bench_pass((uint64_t)((double)(load->ncs_random ? bench_scale(generator_next(own) >> 32, load->ncs_ns)
+                                                        : load->ncs_ns) *
+                              per_ns));
+    else
+        bench_outside(w, own, load);
+}
+
+/* `times` is a constant: where sections are steps, the loop is as if there were nothing else. */
+BENCH_TEMPLATE bench_work(bench_worker *w, void *c, bench_action *lock, bench_action *unlock, bool times)
 {
     bench_shared *s = w->shared;
-    const bench_load load = s->load;
+    const bench_load load = w->load;
     generator own = w->own;
     bench_watch watch = {0, 1, ticks(), 0, 0};
-    uint64_t count = 0;
+    uint64_t count = 0, next = 0;
     int phase, before = BENCH_WARM_UP;
     while ((phase = bench_phase_now(s)) != BENCH_STOP) {
         /* The first of the measured phase too: a slow lock may not reach another multiple. */
@@ -101,28 +150,37 @@ BENCH_TEMPLATE bench_work(bench_worker *w, void *c, bench_action *lock, bench_ac
         lock(s->locks[0], c);
         if (timed)
             bench_watch_note(&watch, s, count, asked, ticks(), phase == BENCH_MEASURE);
-        bench_inside(s, &load);
+        if (times)
+            bench_inside_timed(s, &load);
+        else
+            bench_inside(s, &load);
         unlock(s->locks[0], c);
         bench_counted(w, ++count);
-        bench_outside(w, &own, &load);
+        if (times)
+            bench_outside_timed(w, &own, &load, &next);
+        else
+            bench_outside(w, &own, &load);
     }
     w->worst_wait = watch.worst;
     w->starvation = watch.longest;
     w->own = own; /* so that the steps outside are not optimised away */
 }
 
-BENCH_TEMPLATE bench_record(bench_worker *w, void *c, bench_action *lock, bench_action *unlock)
+BENCH_TEMPLATE bench_record(bench_worker *w, void *c, bench_action *lock, bench_action *unlock, bool times)
 {
     bench_shared *s = w->shared;
-    const bench_load load = s->load;
+    const bench_load load = w->load;
     generator own = w->own;
-    uint64_t count = 0, last = ticks(), longest = 0;
+    uint64_t count = 0, last = ticks(), longest = 0, next = 0;
     int phase;
     while ((phase = bench_phase_now(s)) != BENCH_STOP) {
         uint64_t asked = ticks();
         lock(s->locks[0], c);
         uint64_t got = ticks();
-        bench_inside(s, &load);
+        if (times)
+            bench_inside_timed(s, &load);
+        else
+            bench_inside(s, &load);
         unlock(s->locks[0], c);
         bench_counted(w, ++count);
         if (phase == BENCH_MEASURE) {
@@ -130,7 +188,10 @@ BENCH_TEMPLATE bench_record(bench_worker *w, void *c, bench_action *lock, bench_
             longest = got > last && got - last > longest ? got - last : longest;
         }
         last = got;
-        bench_outside(w, &own, &load);
+        if (times)
+            bench_outside_timed(w, &own, &load, &next);
+        else
+            bench_outside(w, &own, &load);
     }
     w->worst_wait = w->waits->most;
     w->starvation = longest;
@@ -182,6 +243,15 @@ BENCH_TEMPLATE bench_pairs(void *l, void *c, uint64_t n, bench_action *lock, ben
  * with all locks is large enough, and calls what a program with one lock would have inlined. */
 #define BENCH_FLAT __attribute__((flatten))
 
+/* One loop of a lock. */
+#define BENCH_LOOP(name, shown, loop, times)                                                                 \
+    static BENCH_FLAT void bench_do_##name##_##shown(bench_worker *w)                                        \
+    {                                                                                                        \
+        bench_##name##_ctx c;                                                                                \
+        bench_##name##_attach((bench_##name *)(void *)w->shared->locks[0], &c);                              \
+        bench_##loop(w, &c, bench_do_##name##_lock, bench_do_##name##_unlock, times);                        \
+    }
+
 /* Function arguments are constants here, so that they are inlined and no call is left but the lock's own. */
 #define BENCH_LOOPS(name)                                                                                    \
     BENCH_ASSERT(sizeof(bench_##name) <= BENCH_LOCK_ROOM, "BENCH_LOCK_ROOM is too small for " #name);        \
@@ -201,18 +271,10 @@ BENCH_TEMPLATE bench_pairs(void *l, void *c, uint64_t n, bench_action *lock, ben
     {                                                                                                        \
         bench_##name##_destroy((bench_##name *)l);                                                           \
     }                                                                                                        \
-    static BENCH_FLAT void bench_do_##name##_work(bench_worker *w)                                           \
-    {                                                                                                        \
-        bench_##name##_ctx c;                                                                                \
-        bench_##name##_attach((bench_##name *)(void *)w->shared->locks[0], &c);                              \
-        bench_work(w, &c, bench_do_##name##_lock, bench_do_##name##_unlock);                                 \
-    }                                                                                                        \
-    static BENCH_FLAT void bench_do_##name##_record(bench_worker *w)                                         \
-    {                                                                                                        \
-        bench_##name##_ctx c;                                                                                \
-        bench_##name##_attach((bench_##name *)(void *)w->shared->locks[0], &c);                              \
-        bench_record(w, &c, bench_do_##name##_lock, bench_do_##name##_unlock);                               \
-    }                                                                                                        \
+    BENCH_LOOP(name, work, work, false)                                                                      \
+    BENCH_LOOP(name, work_timed, work, true)                                                                 \
+    BENCH_LOOP(name, record, record, false)                                                                  \
+    BENCH_LOOP(name, record_timed, record, true)                                                             \
     static void bench_do_##name##_attach(bench_worker *w, bench_##name##_ctx *c)                             \
     {                                                                                                        \
         for (size_t i = 0; i < BENCH_LOCKS; i++)                                                             \
@@ -240,13 +302,14 @@ BENCH_TEMPLATE bench_pairs(void *l, void *c, uint64_t n, bench_action *lock, ben
 #define BENCH_LOCK(name, shown, peer, waiting)                                                               \
     {                                                                                                        \
         shown, sizeof(bench_##name), peer, waiting, bench_do_##name##_init, bench_do_##name##_work,          \
-            bench_do_##name##_record, bench_do_##name##_lead, bench_do_##name##_follow,                      \
-            bench_do_##name##_pairs, bench_do_##name##_destroy                                               \
+            bench_do_##name##_work_timed, bench_do_##name##_record, bench_do_##name##_record_timed,          \
+            bench_do_##name##_lead, bench_do_##name##_follow, bench_do_##name##_pairs,                       \
+            bench_do_##name##_destroy                                                                        \
     }
 
 #define BENCH_END                                                                                            \
     {                                                                                                        \
-        NULL, 0, false, BENCH_SLEEPS, NULL, NULL, NULL, NULL, NULL, NULL, NULL                               \
+        NULL, 0, false, BENCH_SLEEPS, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL                   \
     }
 
 /* For adapters that have nothing to do there. */

@@ -8,10 +8,11 @@
 
 enum { SEED = 1 };
 
-static bench_duty work_of(const bench_request *q, unsigned index)
+bench_duty bench_work_of(const bench_request *q, unsigned index)
 {
     (void)index;
-    return bench_lock_of(q)->work;
+    const bench_lock *lock = bench_lock_of(q);
+    return bench_has_times(&q->load) ? lock->work_timed : lock->work;
 }
 
 /* The shared generator was advanced once for every step that a thread says it took inside, or two threads were there at
@@ -60,5 +61,5 @@ void bench_mutexbench(const bench_request *q, bench_run *run, bench_waits **wait
 {
     (void)waits;
     bench_team *t = bench_team_new(q);
-    run->error = t != NULL ? bench_run_on_lock(t, q, work_of, run) : ENOMEM;
+    run->error = t != NULL ? bench_run_on_lock(t, q, bench_work_of, run) : ENOMEM;
 }

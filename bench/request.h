@@ -18,7 +18,10 @@ typedef struct bench_request {
     bench_load load;
     int policy; /* a pawl_policy */
     bench_pin pin;
-    unsigned cpus[2]; /* pingpong's */
+    unsigned beside;                       /* busy threads of another process */
+    unsigned cpus[2];                      /* pingpong's   */
+    unsigned producers, consumers, places; /* condvar's    */
+    uint64_t period_ns;                    /* occasional's */
     uint64_t duration_ns, warm_up_ns;
     char path[256];   /* leveldb's database */
     unsigned entries; /* in it              */
@@ -37,10 +40,11 @@ typedef struct bench_run {
     double fairness, jain;
     double starvation_ns, worst_wait_ns;
     double cpu_s;
-    double voluntary_switches, involuntary_switches;
+    double acquisitions; /* of all threads, or whatever they do instead */
+    double voluntary_switches, involuntary_switches, migrations;
     double counters[BENCH_COUNTERS];
     double calls[PAWL_EVENTS]; /* of Pawl's locks to the kernel, per 1000 acquisitions */
-    double others_cpus;        /* CPUs that other programs used meanwhile              */
+    double others_cpus;        /* CPUs that other programs used meanwhile, without `beside` */
     double step_ns;            /* of a fixed amount of work: the speed of the CPUs     */
     bench_waits waits;
     unsigned waits_of_threads;
@@ -53,4 +57,5 @@ enum {
     BENCH_NO_PROGRAM = -3,     /* the measuring program is not there                    */
     BENCH_NOT_INTERPOSED = -5, /* the program runs with another lock                      */
     BENCH_NO_DATABASE = -4,    /* leveldb's could not be opened                         */
+    BENCH_NO_ARRIVAL = -6,     /* items of condvar's got lost, or arrived twice           */
 };

@@ -2,10 +2,13 @@
  * the other programs, and the CPUs' speed */
 #pragma once
 
+#include "beside.h"
 #include "request.h"
 
 typedef struct bench_counters {
     int fd[BENCH_COUNTERS]; /* -1 if the machine does not give it */
+    int migrations;         /* -1 if they are to be read from /proc */
+    const bench_beside *beside;
 } bench_counters;
 
 /* pawl_events, which programs without libpawl do not have. */
@@ -15,13 +18,15 @@ typedef uint64_t bench_events(pawl_event event);
 typedef struct bench_moment {
     double ns, ticks;
     double cpu_ns, voluntary, involuntary; /* of this process */
+    double migrations;                     /* of its threads; negative if unknown */
     double busy_ns;                        /* of all CPUs together; negative if unknown */
+    double beside_ns;                      /* of the load that was asked for */
     double counters[BENCH_COUNTERS];       /* negative if unknown */
     double events[PAWL_EVENTS];            /* negative if not asked for */
 } bench_moment;
 
 /* Opens counters that the threads to come are counted in, too. */
-bench_counters bench_counters_open(void);
+bench_counters bench_counters_open(const bench_beside *beside);
 
 /* NULL, or why there are none; a text that stays. */
 const char *bench_counters_missing(void);

@@ -7,10 +7,11 @@
 static bench_duty record_of(const bench_request *q, unsigned index)
 {
     (void)index;
-    return bench_lock_of(q)->record;
+    const bench_lock *lock = bench_lock_of(q);
+    return bench_has_times(&q->load) ? lock->record_timed : lock->record;
 }
 
-static bench_waits waits_of(const histogram *h, double ns_per_tick)
+static bench_waits quantiles(const histogram *h, double ns_per_tick)
 {
     return (bench_waits){.p50 = (double)histogram_quantile(h, 0.5) * ns_per_tick,
                          .p90 = (double)histogram_quantile(h, 0.9) * ns_per_tick,
@@ -18,6 +19,13 @@ static bench_waits waits_of(const histogram *h, double ns_per_tick)
                          .p999 = (double)histogram_quantile(h, 0.999) * ns_per_tick,
                          .p9999 = (double)histogram_quantile(h, 0.9999) * ns_per_tick,
                          .max = (double)h->most * ns_per_tick};
+}
+
+bench_waits bench_waits_of(histogram *h, const bench_team *t)
+{
+    if (h->total == 0)
+        histogram_add(h, (uint64_t)(t->ns / t->ns_per_tick));
+    return quantiles(h, t->ns_per_tick);
 }
 
 static int run_recorded(bench_team *t, const bench_request *q, histogram *all, bench_run *run,
@@ -28,11 +36,8 @@ static int run_recorded(bench_team *t, const bench_request *q, histogram *all, b
             return ENOMEM;
     int error = bench_run_on_lock(t, q, record_of, run);
     for (unsigned i = 0; i < q->threads && error == 0; i++) {
-        histogram *h = t->workers[i].waits;
-        if (h->total == 0) /* it waited all the time */
-            histogram_add(h, (uint64_t)(t->ns / t->ns_per_tick));
-        histogram_merge(all, h);
-        waits[i] = waits_of(h, t->ns_per_tick);
+        waits[i] = bench_waits_of(t->workers[i].waits, t);
+        histogram_merge(all, t->workers[i].waits);
     }
     return error;
 }
@@ -45,6 +50,6 @@ void bench_tail(const bench_request *q, bench_run *run, bench_waits **waits)
     run->error = t && all && *waits ? run_recorded(t, q, all, run, *waits) : ENOMEM;
     if (run->error != 0)
         return;
-    run->waits = waits_of(all, t->ns_per_tick);
+    run->waits = quantiles(all, t->ns_per_tick);
     run->waits_of_threads = q->threads;
 }

@@ -32,6 +32,7 @@ static bool equip(bench_worker *w, bench_shared *s, const bench_request *q, unsi
 {
     w->shared = s;
     w->index = index;
+    w->load = q->load;
     w->own = generator_from(SEED + 1 + index);
     if (!q->load.mersenne)
         return true;
@@ -55,7 +56,6 @@ bench_team *bench_team_new(const bench_request *q)
     for (unsigned i = 0; i < q->threads; i++)
         if (!equip(&t->workers[i], t->shared, q, i))
             return NULL;
-    t->shared->load = q->load;
     t->shared->threads = q->threads;
     t->shared->variant = q->variant;
     return t;
@@ -99,15 +99,6 @@ static void sleep_ns(uint64_t ns)
         ;
 }
 
-/* Ticks of the time from which on every acquisition is timed. */
-static uint64_t slow_ticks(void)
-{
-    uint64_t from = pawl_nanoseconds(CLOCK_MONOTONIC), at = ticks(), now;
-    while ((now = pawl_nanoseconds(CLOCK_MONOTONIC)) - from < 100000)
-        ;
-    return (ticks() - at) * SLOW_NS / (now - from) + 1;
-}
-
 /* Reads all counts as nearly at one moment as the scheduler allows: on a busy machine this thread may lose its CPU
  * halfway through, so a reading that took long is made again. What takes long by itself, the kernel's statistics, comes
  * before. */
@@ -132,12 +123,11 @@ static void set_phase(bench_team *t, bench_phase phase)
     __atomic_store_n(&t->shared->phase, phase, __ATOMIC_RELAXED);
 }
 
-/* Returns the number of all acquisitions. */
-static double add_up(const bench_team *t, unsigned threads, bench_run *run)
+double bench_team_shares(const bench_team *t, unsigned first, unsigned end, bench_run *run)
 {
     double sum = 0, squares = 0, least = 1e300, most = 0;
     run->worst_wait_ns = run->starvation_ns = 0;
-    for (unsigned i = 0; i < threads; i++) {
+    for (unsigned i = first; i < end; i++) {
         double n = bench_team_count(t, i);
         /* Whoever never got in has waited all the time, and was not timed. */
         double worst = n == 0 ? t->ns : (double)t->workers[i].worst_wait * t->ns_per_tick;
@@ -151,15 +141,15 @@ static double add_up(const bench_team *t, unsigned threads, bench_run *run)
     }
     run->value = sum * 1e9 / t->ns;
     run->fairness = most > 0 ? least / most : 0;
-    run->jain = squares > 0 ? sum * sum / (threads * squares) : 0;
+    run->jain = squares > 0 ? sum * sum / ((end - first) * squares) : 0;
     return sum;
 }
 
-static void add_calls(const bench_moment *from, const bench_moment *to, double acquisitions, bench_run *run)
+static void add_calls(const bench_moment *from, const bench_moment *to, bench_run *run)
 {
     for (int i = 0; i < PAWL_EVENTS; i++)
-        run->calls[i] = from->events[i] >= 0 && acquisitions > 0
-                            ? (to->events[i] - from->events[i]) * 1000 / acquisitions
+        run->calls[i] = from->events[i] >= 0 && run->acquisitions > 0
+                            ? (to->events[i] - from->events[i]) * 1000 / run->acquisitions
                             : -1;
 }
 
@@ -169,9 +159,13 @@ int bench_team_run(bench_team *t, const bench_request *q, bench_duty_of *duty_of
     if (seats == NULL)
         return ENOMEM;
     run->step_ns = bench_step_ns();
-    t->shared->slow = slow_ticks();
-    bench_counters counters = bench_counters_open();
-    int error = start_threads(t, q, duty_of, seats);
+    t->shared->ticks_per_ns = bench_ticks_per_ns();
+    t->shared->slow = (uint64_t)(SLOW_NS * t->shared->ticks_per_ns) + 1;
+    bench_beside beside; /* before the counters: it is not to be counted in them */
+    int error = bench_beside_start(&beside, q->beside);
+    bench_counters counters = bench_counters_open(&beside);
+    if (error == 0)
+        error = start_threads(t, q, duty_of, seats);
     if (error != 0)
         return error;
     pthread_barrier_wait(&start);
@@ -187,6 +181,7 @@ int bench_team_run(bench_team *t, const bench_request *q, bench_duty_of *duty_of
     t->ns = to.ns - from.ns;
     t->ns_per_tick = t->ns / (to.ticks - from.ticks);
     bench_surroundings(run, &from, &to);
-    add_calls(&from, &to, add_up(t, q->threads, run), run);
-    return 0;
+    run->acquisitions = bench_team_shares(t, 0, q->threads, run);
+    add_calls(&from, &to, run);
+    return bench_beside_stop(&beside);
 }

@@ -1,11 +1,22 @@
 /* ticks.h - a clock that is cheap enough to be read inside the measured loop
  *
- * The unit is the machine's. Whoever needs nanoseconds reads this clock and CLOCK_MONOTONIC at both ends of
- * the measurement and scales (see team.c), so that nothing has to be calibrated beforehand.
+ * The unit is the machine's. Results are scaled by this clock and CLOCK_MONOTONIC at both ends of the measurement (see
+ * team.c). What must be known before, such as how long a section is to take, goes by bench_ticks_per_ns().
  */
 #pragma once
 
 #include "../src/park/clock.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ticks.c: takes a millisecond. */
+double bench_ticks_per_ns(void);
+
+#ifdef __cplusplus
+}
+#endif
 
 static inline uint64_t ticks(void)
 {

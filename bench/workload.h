@@ -6,7 +6,8 @@
 /* Runs the request. What it leaves in `waits` (NULL at first) are as many as the run's waits_of_threads. */
 typedef void bench_runner(const bench_request *q, bench_run *run, bench_waits **waits);
 
-bench_runner bench_mutexbench, bench_multiwait, bench_tail, bench_ring, bench_pingpong;
+bench_runner bench_mutexbench, bench_multiwait, bench_tail, bench_ring, bench_pingpong, bench_condvar,
+    bench_occasional;
 
 /* ring.c: names, by number, up to NULL. */
 extern const char *const bench_ring_variants[];
@@ -18,8 +19,12 @@ bench_runner *bench_runner_of(const char *workload);
  * process. The runner is the one given, or, if it is NULL, the one that find() knows. Returns the exit status. */
 int bench_answer(bench_runner *runner, bench_runner *find(const char *workload));
 
-/* mutexbench.c: the lock that the request names; bench_no_lock is among them. */
+/* mutexbench.c: the lock that the request names; bench_no_lock is among them. And its loop without records. */
 const bench_lock *bench_lock_of(const bench_request *q);
+bench_duty_of bench_work_of;
+
+/* tail.c: what a thread recorded. If that is nothing, it waited all the time. */
+bench_waits bench_waits_of(histogram *h, const bench_team *t);
 
 /* mutexbench.c: bench_team_run() with that lock, and a replay of what the threads did inside. */
 int bench_run_on_lock(bench_team *t, const bench_request *q, bench_duty_of *duty_of, bench_run *run);

@@ -7,10 +7,8 @@ static const struct {
     const char *name;
     bench_runner *run;
 } runners[] = {
-    {"mutexbench", bench_mutexbench},
-    {"multiwait", bench_multiwait},
-    {"tail", bench_tail},
-    {"ring", bench_ring},
+    {"mutexbench", bench_mutexbench}, {"multiwait", bench_multiwait}, {"tail", bench_tail},
+    {"occasional", bench_occasional}, {"condvar", bench_condvar},     {"ring", bench_ring},
     {"pingpong", bench_pingpong},
 };
 

@@ -19,25 +19,43 @@ uint64_t parse_number(const char *what, const char *text, uint64_t least, uint64
     return value;
 }
 
-uint64_t parse_duration(const char *what, const char *text)
+static const struct {
+    const char *name;
+    double ns;
+} units[] = {{"s", 1e9}, {"ms", 1e6}, {"us", 1e3}, {"ns", 1}, {"", 1e9}};
+
+enum { UNITS = sizeof units / sizeof units[0] };
+
+const char *time_text(uint64_t ns, char *room)
 {
-    static const struct {
-        const char *name;
-        double ns;
-    } units[] = {{"", 1e9}, {"s", 1e9}, {"ms", 1e6}, {"us", 1e3}};
+    int u = 0;
+    while ((double)ns < units[u].ns && u < UNITS - 2)
+        u++;
+    snprintf(room, TIME_ROOM, "%.10g%s", (double)ns / units[u].ns, units[u].name);
+    return room;
+}
+
+uint64_t parse_time(const char *what, const char *text, uint64_t least, uint64_t most)
+{
+    char from[TIME_ROOM], to[TIME_ROOM];
     /* strtod() would also take hexadecimal, infinities and signs. */
     size_t digits = strspn(text, "0123456789.");
     char *end = (char *)text;
     double value = digits > 0 ? strtod(text, &end) : 0;
-    for (size_t i = 0; end == text + digits && digits > 0 && i < sizeof units / sizeof units[0]; i++) {
+    for (int i = 0; end == text + digits && digits > 0 && i < UNITS; i++) {
         if (strcmp(end, units[i].name) != 0)
             continue;
         double ns = value * units[i].ns;
-        if (ns < 1e6 || ns > 3600e9)
-            fail("%s '%s': must be from 1ms to 3600s", what, text);
-        return (uint64_t)ns;
+        if (ns < (double)least || ns > (double)most)
+            fail("%s '%s': must be from %s to %s", what, text, time_text(least, from), time_text(most, to));
+        return (uint64_t)(ns + 0.5);
     }
-    fail("%s '%s': not a duration, such as 2s or 500ms", what, text);
+    fail("%s '%s': not a time, such as 2s or 500ms", what, text);
+}
+
+uint64_t parse_duration(const char *what, const char *text)
+{
+    return parse_time(what, text, 1000000, 3600000000000);
 }
 
 static const struct {

@@ -8,8 +8,15 @@
 /* A whole number from `least` to `most`. */
 uint64_t parse_number(const char *what, const char *text, uint64_t least, uint64_t most);
 
-/* Nanoseconds, from a millisecond to an hour: "2", "2s", "0.5s", "500ms", "100000us". */
+/* Nanoseconds: "2", "2s", "0.5s", "500ms", "20us", "100ns". */
+uint64_t parse_time(const char *what, const char *text, uint64_t least, uint64_t most);
+
+/* From a millisecond to an hour. */
 uint64_t parse_duration(const char *what, const char *text);
+
+/* As parse_time() reads it, in the largest unit of which there is a whole one. Returns the room. */
+enum { TIME_ROOM = 32 };
+const char *time_text(uint64_t ns, char *room);
 
 pawl_policy parse_policy(const char *what, const char *text);
 const char *policy_name(pawl_policy policy);

@@ -256,10 +256,20 @@ static void add_waits(json_t *charts, const book *b, const results *r)
     }
 }
 
+/* Where the number of threads is one of what was asked for, or one for each cell, tables say it all. */
+static bool has_sweeps(const results *r)
+{
+    static const char *const none[] = {"pingpong", "condvar", "grid"};
+    for (size_t i = 0; i < sizeof none / sizeof none[0]; i++)
+        if (strcmp(r->workload, none[i]) == 0)
+            return false;
+    return true;
+}
+
 json_t *charts_make(const book *b, const results *r)
 {
     json_t *charts = json_array();
-    if (strcmp(r->workload, "pingpong") == 0) /* always two threads: the table says it all */
+    if (!has_sweeps(r))
         return charts;
     for (size_t m = 0; m < sizeof metrics / sizeof metrics[0]; m++) {
         for (size_t i = 0; i < r->count; i++) {

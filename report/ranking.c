@@ -60,6 +60,9 @@ static const struct {
     {"futex_waits", offsetof(run, futex_waits), false},
     {"futex_waits_void", offsetof(run, futex_waits_void), false},
     {"futex_wakes", offsetof(run, futex_wakes), false},
+    {"switches_each", offsetof(run, switches_each), false},
+    {"migrations_each", offsetof(run, migrations_each), false},
+    {"cpu_ns_each", offsetof(run, cpu_ns_each), false},
 };
 
 static json_t *row_json(const book *b, const results *r, const point *p)

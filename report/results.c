@@ -150,6 +150,9 @@ static const field run_fields[] = {
     {"futex_waits_per_1000", AMOUNT_OR_ABSENT, offsetof(run, futex_waits)},
     {"futex_waits_void_per_1000", AMOUNT_OR_ABSENT, offsetof(run, futex_waits_void)},
     {"futex_wakes_per_1000", AMOUNT_OR_ABSENT, offsetof(run, futex_wakes)},
+    {"switches_per_1000", AMOUNT_OR_ABSENT, offsetof(run, switches_each)},
+    {"migrations_per_1000", AMOUNT_OR_ABSENT, offsetof(run, migrations_each)},
+    {"cpu_ns_per_acquisition", AMOUNT_OR_ABSENT, offsetof(run, cpu_ns_each)},
 };
 
 static void read_waits(const place *at, json_t *waits, run *r)

@@ -19,6 +19,8 @@ typedef struct run {
     double starvation_ns, worst_wait_ns;
     double cpu_s, voluntary_switches, involuntary_switches;
     double membarriers, futex_waits, futex_waits_void, futex_wakes; /* per 1000 acquisitions */
+    double switches_each, migrations_each;                          /* these, too              */
+    double cpu_ns_each;                                             /* per acquisition         */
     double wait_ns[PERCENTILES];
     double slowest_thread_p99_ns;
 } run;

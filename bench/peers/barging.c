@@ -4,7 +4,7 @@
  * sleeper and competes with it on equal terms (https://docs.rs/parking_lot, word_lock and raw_mutex). Without its
  * fair unlock every half millisecond, and the sleepers queue in the kernel instead of a table.
  */
-#include "bench/loops.h"
+#include "bench/queue.h"
 
 #include <pawl/detail/wait.h>
 
@@ -74,3 +74,6 @@ const bench_lock bench_set_barging[] = {
     BENCH_LOCK(barging, "barging", true, BENCH_SLEEPS),
     BENCH_END,
 };
+
+extern const bench_queue bench_queues_barging[];
+const bench_queue bench_queues_barging[] = {BENCH_QUEUE_END}; /* it has no condition variable */

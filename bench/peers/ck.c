@@ -1,6 +1,6 @@
 /* ck.c - spinlocks of Concurrency Kit, as its own benchmarks use them: nodes of MCS on the stack, of CLH
  * with the thread */
-#include "bench/loops.h"
+#include "bench/queue.h"
 
 #include <ck_spinlock.h>
 #include <stdlib.h>
@@ -80,3 +80,6 @@ const bench_lock bench_set_ck[] = {
     BENCH_LOCK(clh, "ck_clh", true, BENCH_SPINS),
     BENCH_END,
 };
+
+extern const bench_queue bench_queues_ck[];
+const bench_queue bench_queues_ck[] = {BENCH_QUEUE_END}; /* it has no condition variable */

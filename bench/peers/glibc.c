@@ -1,5 +1,5 @@
 /* glibc.c - the C library's mutexes and spinlock, for comparison */
-#include "bench/loops.h"
+#include "bench/queue.h"
 
 #include <pthread.h>
 
@@ -12,6 +12,10 @@ static inline void bench_normal_destroy(pthread_mutex_t *l)
 }
 
 BENCH_LOOPS(normal)
+
+BENCH_PLAIN_COND(normal, pthread_cond_t, pthread_cond_wait, pthread_cond_signal)
+BENCH_NO_COND_INIT(normal)
+BENCH_QUEUE_LOOPS(normal)
 
 BENCH_PLAIN(adaptive, pthread_mutex_t, pthread_mutex_lock, pthread_mutex_unlock)
 
@@ -51,4 +55,10 @@ const bench_lock bench_set_glibc[] = {
     BENCH_LOCK(adaptive, "glibc_adaptive", true, BENCH_SLEEPS),
     BENCH_LOCK(spin, "glibc_spin", true, BENCH_SPINS),
     BENCH_END,
+};
+
+extern const bench_queue bench_queues_glibc[];
+const bench_queue bench_queues_glibc[] = {
+    BENCH_QUEUE(normal, "glibc", true, BENCH_SLEEPS),
+    BENCH_QUEUE_END,
 };

@@ -66,7 +66,7 @@ static bool take(study *s, int key, char *argument)
         return true;
     case NCS:
         s->preset = NULL;
-        take_ncs(&s->base.load, argument);
+        take_ncs_steps(&s->base.load, argument);
         return true;
     case PRESET:
         take_preset(s, argument);
@@ -92,10 +92,10 @@ static void plan(study *s)
             }
 }
 
-static void parameters(const study *s, json_t *to)
+static void parameters(const bench_request *q, json_t *to)
 {
-    json_object_set_new(to, "ncs", json_integer(s->base.load.ncs));
-    json_object_set_new(to, "ncs_random", json_boolean(s->base.load.ncs_random));
+    json_object_set_new(to, "ncs", json_integer(q->load.ncs));
+    json_object_set_new(to, "ncs_random", json_boolean(q->load.ncs_random));
 }
 
 static const workload atomic_struct = {
@@ -112,6 +112,7 @@ static const workload atomic_struct = {
     .refusal = preload_refusal,
     .plan = plan,
     .parameters = parameters,
+    .describe = ncs_describe,
 };
 
 int atomic_struct_main(int argc, char **argv)

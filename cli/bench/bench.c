@@ -9,6 +9,9 @@
 static const command workloads[] = {
     {"mutexbench", "Threads that do nothing but take one lock", mutexbench_main},
     {"tail", "How long they wait for it: the distribution", tail_main},
+    {"occasional", "How long one thread waits that wants it now and then", occasional_main},
+    {"condvar", "Producers and consumers at a queue with few places", condvar_main},
+    {"grid", "Many of these at once: where a mutex is ahead, and where behind", grid_main},
     {"multiwait", "One thread takes ten locks, the others one of them at random", multiwait_main},
     {"atomic-struct", "Threads that change a structure of 20 bytes atomically", atomic_struct_main},
     {"leveldb", "Threads that read a LevelDB database", leveldb_main},

@@ -14,6 +14,7 @@
 #include <jansson.h>
 
 typedef struct study study;
+typedef struct workload workload;
 
 /* One-line texts that say why a number may not mean what it seems to. */
 typedef struct doubts {
@@ -41,7 +42,8 @@ typedef struct point {
     const char *lock;
     bool peer;
     bench_waiting waiting;
-    const char *variant; /* or NULL */
+    const char *variant;      /* or NULL */
+    const workload *workload; /* of a grid's cell; NULL if it is the study's */
     bench_request request;
     bench_place place;
     sample *samples; /* as many as the study has runs */
@@ -52,21 +54,26 @@ typedef struct point {
 /* Which of the common options a workload takes; --ncs is part of the load, or the workload's own. */
 enum { TAKES_LOCKS = 1, TAKES_THREADS = 2, TAKES_PIN = 4, TAKES_LOAD = 8, TAKES_NCS = 16 };
 
-typedef struct workload {
+struct workload {
     const char *name;
     const char *doc; /* for --help */
     unsigned takes;
     const char *unit;
     bool higher_is_better;
-    bool harness;                                    /* can be run with a lock that does nothing */
-    const struct argp_option *options;               /* its own, or NULL                         */
-    bool (*take)(study *s, int key, char *argument); /* one of them; false if it is another's    */
-    const subject *(*subjects)(size_t *count);       /* NULL if it has no locks                  */
-    const char *(*refusal)(const char *lock);        /* why it is none of these; may be NULL     */
-    void (*plan)(study *s);                          /* adds the points                          */
-    void (*parameters)(const study *s, json_t *to);  /* what its own options said; may be NULL   */
-    void (*done)(void);                              /* after the measurement; may be NULL       */
-} workload;
+    bool harness;                                           /* can be run with a lock that does nothing */
+    unsigned least_threads;                                 /* 0 is 1                                   */
+    const char *default_locks;                              /* as --lock has them; NULL for all         */
+    bench_request base;                                     /* what differs from the usual defaults     */
+    const struct argp_option *options;                      /* its own, or NULL                         */
+    bool (*take)(study *s, int key, char *argument);        /* one of them; false if it is another's    */
+    const subject *(*subjects)(size_t *count);              /* NULL if it has no locks                  */
+    const char *(*refusal)(const char *lock);               /* why it is none of these; may be NULL     */
+    void (*plan)(study *s);                                 /* adds the points                          */
+    void (*parameters)(const bench_request *q, json_t *to); /* what its own options said; may be NULL */
+    void (*describe)(const bench_request *q, FILE *to);     /* the same in a few words; may be NULL   */
+    void (*text)(output *o, const study *s);                /* NULL for the usual table                 */
+    void (*done)(void);                                     /* after the measurement; may be NULL       */
+};
 
 typedef enum format { TEXT, JSON, CSV } format;
 
@@ -115,13 +122,22 @@ unsigned *append_number(unsigned *numbers, size_t *count, unsigned number); /* u
 
 /* load.c: the options that say what threads do inside and outside, and presets of the papers. */
 extern const struct argp load_argp;
-void load_parameters(const study *s, json_t *to);
-void take_ncs(bench_load *load, const char *text); /* the value of --ncs */
+void load_parameters(const bench_request *q, json_t *to);
+void load_describe(const bench_request *q, FILE *to);
+void ncs_describe(const bench_request *q, FILE *to);
+void take_ncs(bench_load *load, const char *text);       /* the value of --ncs        */
+void take_ncs_steps(bench_load *load, const char *text); /* where it cannot be a time */
 
 /* measure.c: fills in the samples of all points. Fails if it cannot, and exits with EXIT_BAD_NEWS if a lock let two
  * threads in. */
 void measure(study *s);
 double quantile(double *values, size_t count, double part); /* sorts them */
+
+/* measure.c: over a point's runs, of a member of bench_run; negative if there is no such number. */
+double point_median(const point *p, unsigned runs, size_t offset);
+double point_worst(const point *p, unsigned runs, size_t offset);
+#define POINT_MEDIAN(p, runs, member) point_median(p, runs, offsetof(bench_run, member))
+#define POINT_WORST(p, runs, member)  point_worst(p, runs, offsetof(bench_run, member))
 
 /* judge.c: fills in the doubts about a study; and a line about them on standard error. */
 void judge(study *s);
@@ -138,18 +154,34 @@ void study_text(output *o, const study *s);
 void study_json(output *o, const study *s);
 void study_csv(output *o, const study *s);
 
-/* study_json.c: all that is said once and not of each point. */
+/* study_json.c: all that is said once and not of each point; and the parameters of a cell, NULL if there is none. */
 json_t *study_head(const study *s);
+json_t *cell_json(const point *p);
+
+/* study_json.c: per acquisition, or negative if there was none. */
+double per_acquisition(const bench_run *r, double amount);
+
+/* study_text.c: what stands above a table, and cells of tables; `grid` is cli/grid.h's. */
+struct grid;
+void print_head(FILE *f, const study *s);
+void add_time(struct grid *g, double ns);
+void add_ratio(struct grid *g, double value);
+
+/* grid_text.c */
+void grid_text(output *o, const study *s);
 
 /* progress.c: a line on standard error, if that is a terminal; cut off where the terminal ends. */
 void progress_show(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void progress_clear(void);
 
 /* The workloads. */
-extern const workload mutexbench, pingpong;
+extern const workload mutexbench, occasional, condvar, pingpong;
 int mutexbench_main(int argc, char **argv);
 int multiwait_main(int argc, char **argv);
 int tail_main(int argc, char **argv);
+int occasional_main(int argc, char **argv);
+int condvar_main(int argc, char **argv);
+int grid_main(int argc, char **argv);
 int atomic_struct_main(int argc, char **argv);
 int leveldb_main(int argc, char **argv);
 int ring_main(int argc, char **argv);

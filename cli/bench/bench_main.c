@@ -31,7 +31,10 @@ void study_begin(study *s, const workload *w, uint64_t duration_ns)
 {
     s->workload = w;
     s->machine = machine_here();
-    s->base = (bench_request){.load = {.cs = 1}, .policy = pawl_get_wait(), .duration_ns = duration_ns};
+    s->base = w->base;
+    s->base.load.cs = 1;
+    s->base.policy = pawl_get_wait();
+    s->base.duration_ns = w->base.duration_ns > 0 ? w->base.duration_ns : duration_ns;
     snprintf(s->base.workload, sizeof s->base.workload, "%s", w->name);
 }
 
@@ -71,7 +74,10 @@ int workload_main(const workload *w, int argc, char **argv)
     study_measure(&s);
     output o;
     output_open(&o, s.output);
-    write[s.format](&o, &s);
+    if (s.format == TEXT && w->text != NULL)
+        w->text(&o, &s);
+    else
+        write[s.format](&o, &s);
     output_close(&o);
     study_end(&s);
     return EXIT_SUCCESS;

@@ -26,18 +26,6 @@ void doubt(doubts *d, const char *format, ...)
     va_end(arguments);
 }
 
-static double median_of(const point *p, unsigned runs, size_t offset)
-{
-    double *values = allocate(runs, sizeof *values);
-    for (unsigned r = 0; r < runs; r++)
-        values[r] = *(const double *)((const char *)&p->samples[r].run + offset);
-    double median = quantile(values, runs, 0.5);
-    free(values);
-    return median;
-}
-
-#define MEDIAN(p, runs, member) median_of(p, runs, offsetof(bench_run, member))
-
 static bool spins(const study *s, const point *p)
 {
     return p->waiting == BENCH_SPINS || (p->waiting == BENCH_BY_POLICY && s->base.policy == PAWL_WAIT_SPIN);
@@ -48,18 +36,23 @@ static bool spins_in_vain(const study *s, const point *p)
     return spins(s, p) && p->request.threads > s->machine.cpus;
 }
 
-/* Threads that spin are always running, unless something else is. */
+/* Threads that spin are always running, unless something else is, or they were not to run all the time: that of
+ * `occasional` that asks seldom, those that wait for an item, and those that share the CPUs with a load. */
 static double own_share(const study *s, const point *p)
 {
-    unsigned cpus = p->request.threads < s->machine.cpus ? p->request.threads : s->machine.cpus;
-    return MEDIAN(p, s->runs, cpu_s) * 1e9 / ((double)cpus * (double)p->request.duration_ns);
+    const bench_request *q = &p->request;
+    unsigned threads = q->threads - (q->period_ns != 0);
+    unsigned cpus = threads < s->machine.cpus ? threads : s->machine.cpus;
+    if (q->beside > 0 || q->places > 0)
+        return 1;
+    return POINT_MEDIAN(p, s->runs, cpu_s) * 1e9 / ((double)cpus * (double)p->request.duration_ns);
 }
 
 /* A schedule that repeats serves everybody equally often, more exactly than chance would. */
 static bool cycles(const study *s, const point *p)
 {
     const bench_load *load = &p->request.load;
-    return p->request.threads > 2 && !load->ncs_random && MEDIAN(p, s->runs, fairness) > 0.9999;
+    return p->request.threads > 2 && !load->ncs_random && POINT_MEDIAN(p, s->runs, fairness) > 0.9999;
 }
 
 static void judge_point(study *s, point *p, double step_ns)
@@ -68,14 +61,14 @@ static void judge_point(study *s, point *p, double step_ns)
     if (spins_in_vain(s, p))
         doubt(&p->doubts, "%u threads spin on %u CPU%s: this measures the scheduler, not the lock", threads,
               cpus, cpus == 1 ? "" : "s");
-    double others = MEDIAN(p, s->runs, others_cpus);
+    double others = POINT_MEDIAN(p, s->runs, others_cpus);
     if (others > foreign * cpus)
         doubt(&p->doubts, "other programs used %.0f %% of the CPUs",
               100 * (others < cpus ? others / cpus : 1));
     else if (spins(s, p) && own_share(s, p) < 1 - 2 * foreign)
         doubt(&p->doubts, "the threads got only %.0f %% of the CPU time: other programs were running",
               100 * own_share(s, p));
-    double pace = MEDIAN(p, s->runs, step_ns) / step_ns - 1;
+    double pace = POINT_MEDIAN(p, s->runs, step_ns) / step_ns - 1;
     if (pace > drift || pace < -drift)
         doubt(&p->doubts, "the CPUs were %.0f %% %s than for most points", 100 * (pace > 0 ? pace : -pace),
               pace > 0 ? "slower" : "faster");
@@ -100,7 +93,8 @@ static void judge_load(study *s)
         doubt(&s->doubts, "in runs of %g ms other programs go unnoticed", 1e3 * seconds);
     for (size_t i = 0; i < s->point_count; i++)
         contended |= s->points[i].request.threads > 1;
-    if ((s->workload->takes & (TAKES_LOAD | TAKES_NCS)) != 0 && contended && load->ncs == 0)
+    if ((s->workload->takes & (TAKES_LOAD | TAKES_NCS)) != 0 && contended && load->ncs == 0 &&
+        load->ncs_ns == 0)
         doubt(&s->doubts,
               "an empty non-critical section favours locks that write their own line on release: it is still "
               "there when the thread arrives again");
@@ -110,7 +104,7 @@ static double usual_step_ns(const study *s)
 {
     double *values = allocate(s->point_count, sizeof *values);
     for (size_t i = 0; i < s->point_count; i++)
-        values[i] = MEDIAN(&s->points[i], s->runs, step_ns);
+        values[i] = POINT_MEDIAN(&s->points[i], s->runs, step_ns);
     double median = quantile(values, s->point_count, 0.5);
     free(values);
     return median;

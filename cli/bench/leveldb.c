@@ -56,9 +56,9 @@ static void plan(study *s)
         s->points[i].place.program = program;
 }
 
-static void parameters(const study *s, json_t *to)
+static void parameters(const bench_request *q, json_t *to)
 {
-    json_object_set_new(to, "entries", json_integer(s->base.entries));
+    json_object_set_new(to, "entries", json_integer(q->entries));
 }
 
 static const workload leveldb = {

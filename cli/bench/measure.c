@@ -21,6 +21,26 @@ double quantile(double *values, size_t count, double part)
     return values[below] + (values[above] - values[below]) * (at - (double)below);
 }
 
+double point_median(const point *p, unsigned runs, size_t offset)
+{
+    double *values = allocate(runs, sizeof *values);
+    for (unsigned r = 0; r < runs; r++)
+        values[r] = *(const double *)((const char *)&p->samples[r].run + offset);
+    double median = quantile(values, runs, 0.5);
+    free(values);
+    return median;
+}
+
+double point_worst(const point *p, unsigned runs, size_t offset)
+{
+    double most = -1;
+    for (unsigned r = 0; r < runs; r++) {
+        double value = *(const double *)((const char *)&p->samples[r].run + offset);
+        most = value > most ? value : most;
+    }
+    return most;
+}
+
 static _Noreturn void give_up(const point *p, int error)
 {
     progress_clear();
@@ -29,6 +49,9 @@ static _Noreturn void give_up(const point *p, int error)
     switch (error) {
     case BENCH_NO_EXCLUSION:
         fprintf(stderr, "pawl: %s: two of %u threads held the lock at once\n", p->lock, threads);
+        exit(EXIT_BAD_NEWS);
+    case BENCH_NO_ARRIVAL:
+        fprintf(stderr, "pawl: %s: items got lost or arrived twice between %u threads\n", p->lock, threads);
         exit(EXIT_BAD_NEWS);
     case BENCH_DIED:
         fail("%s with %u thread%s: the measuring process ended without a result", p->lock, threads, s);

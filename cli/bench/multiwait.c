@@ -7,9 +7,9 @@ static void plan(study *s)
     plan_locks_and_threads(s);
 }
 
-static void parameters(const study *s, json_t *to)
+static void parameters(const bench_request *q, json_t *to)
 {
-    (void)s;
+    (void)q;
     json_object_set_new(to, "locks", json_integer(BENCH_LOCKS));
 }
 

@@ -16,6 +16,7 @@ const workload mutexbench = {
     .subjects = native_subjects,
     .plan = plan_locks_and_threads,
     .parameters = load_parameters,
+    .describe = load_describe,
 };
 
 int mutexbench_main(int argc, char **argv)

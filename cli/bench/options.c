@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_THREADS = 4096, MOST_RUNS = 1000 };
+enum { MOST_THREADS = 4096, MOST_RUNS = 1000, MOST_BESIDE = 1024 };
 
 static const char *subject_name(const void *subjects, size_t i)
 {
@@ -31,7 +31,7 @@ static _Noreturn void refuse_lock(const study *s, const char *name, const subjec
 {
     const char *why = s->workload->refusal != NULL ? s->workload->refusal(name) : NULL;
     if (why != NULL)
-        fail("--lock '%s': cannot be used under a program: %s", name, why);
+        fail("--lock '%s': %s", name, why);
     fail("--lock '%s': no such lock%s", name, did_you_mean(name, subject_name, all, count));
 }
 
@@ -44,7 +44,8 @@ static void lock_item(const char *item, void *input)
     const char *name = strcmp(item, "pthread") == 0 ? "glibc" : item;
     for (size_t i = 0; i < count; i++)
         if (strcmp(name, "all") == 0 || strcmp(name, all[i].name) == 0 ||
-            (strcmp(name, "peers") == 0 && all[i].peer)) {
+            (strcmp(name, "peers") == 0 && all[i].peer) ||
+            (strcmp(name, "blocking") == 0 && all[i].peer && all[i].waiting == BENCH_SLEEPS)) {
             add_lock(s, &all[i]);
             found = true;
         }
@@ -64,11 +65,16 @@ unsigned *append_number(unsigned *numbers, size_t *count, unsigned number)
     return numbers;
 }
 
+static unsigned least_threads(const study *s)
+{
+    return s->workload->least_threads > 0 ? s->workload->least_threads : 1;
+}
+
 static void threads_item(const char *item, void *input)
 {
     study *s = input;
     s->threads = append_number(s->threads, &s->thread_counts,
-                               (unsigned)parse_number("--threads", item, 1, MOST_THREADS));
+                               (unsigned)parse_number("--threads", item, least_threads(s), MOST_THREADS));
 }
 
 static const struct {
@@ -114,7 +120,7 @@ static void take_format(study *s, format wanted)
     s->format = wanted;
 }
 
-enum { WAIT = 0x200, PIN, WARM_UP };
+enum { WAIT = 0x200, PIN, WARM_UP, BESIDE };
 
 static error_t parse(int key, char *argument, struct argp_state *state)
 {
@@ -140,6 +146,9 @@ static error_t parse(int key, char *argument, struct argp_state *state)
     case WARM_UP:
         s->base.warm_up_ns = parse_duration("--warm-up", argument);
         return 0;
+    case BESIDE:
+        s->base.beside = (unsigned)parse_number("--load", argument, 0, MOST_BESIDE);
+        return 0;
     case 'r':
         s->runs = (unsigned)parse_number("--runs", argument, 1, MOST_RUNS);
         return 0;
@@ -157,7 +166,10 @@ static error_t parse(int key, char *argument, struct argp_state *state)
 }
 
 static const struct argp_option lock_options[] = {
-    {"lock", 'l', "LIST", 0, "Locks; 'all' (default), or 'peers' for those of other libraries", 0},
+    {"lock", 'l', "LIST", 0,
+     "Locks; 'all', 'peers' for those of other libraries, or 'blocking' for the peers that sleep (default: "
+     "all; of a grid, pawl_mutex and blocking)",
+     0},
     {"wait", WAIT, "POLICY", 0, "How threads wait: spin, yield or park (default: PAWL_WAIT, or park)", 0},
     {0},
 };
@@ -173,8 +185,10 @@ static const struct argp_option pin_options[] = {
 };
 
 static const struct argp_option run_options[] = {
-    {"duration", 'd', "TIME", 0, "Measured time of one run, such as 500ms (default 250ms)", 0},
+    {"duration", 'd', "TIME", 0, "Measured time of one run, such as 100ms (default 250ms; of a grid, 400ms)",
+     0},
     {"warm-up", WARM_UP, "TIME", 0, "Time before that (default: a tenth, 5ms to 100ms)", 0},
+    {"load", BESIDE, "N", 0, "Busy threads of another program meanwhile (default 0)", 0},
     {"runs", 'r', "N", 0, "Runs, each in a process of its own, of which the median counts (default 7)", 0},
     {"json", 'j', NULL, 0, "Write JSON", 0},
     {"csv", 'c', NULL, 0, "Write CSV, a line for each run", 0},
@@ -213,8 +227,9 @@ void default_options(study *s)
     if (s->base.warm_up_ns == 0)
         s->base.warm_up_ns = tenth < LEAST_NS ? LEAST_NS : tenth > MOST_NS ? MOST_NS : tenth;
     if ((takes & TAKES_LOCKS) != 0 && s->lock_count == 0)
-        lock_item("all", s);
+        parse_list("--lock", s->workload->default_locks != NULL ? s->workload->default_locks : "all",
+                   lock_item, s);
     if ((takes & TAKES_THREADS) != 0 && s->thread_counts == 0)
-        for (unsigned n = 1; n <= 4 * s->machine.cpus && n <= MOST_THREADS; n *= 2)
+        for (unsigned n = least_threads(s); n <= 4 * s->machine.cpus && n <= MOST_THREADS; n *= 2)
             s->threads = append_number(s->threads, &s->thread_counts, n);
 }

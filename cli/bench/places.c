@@ -71,11 +71,18 @@ const subject *preload_subjects(size_t *count)
     return all;
 }
 
+static const char *why(const char *reason)
+{
+    static char text[256];
+    snprintf(text, sizeof text, "cannot be used under a program: %s", reason);
+    return text;
+}
+
 const char *preload_refusal(const char *lock)
 {
     for (size_t i = 0; i < preload_library_count; i++)
         if (strcmp(preload_libraries[i].name, lock) == 0)
-            return preload_libraries[i].refused != NULL ? preload_libraries[i].refused
-                                                        : "its library is not installed";
-    return bench_lock_find(lock) != NULL ? "there is no library that puts it there" : NULL;
+            return why(preload_libraries[i].refused != NULL ? preload_libraries[i].refused
+                                                            : "its library is not installed");
+    return bench_lock_find(lock) != NULL ? why("there is no library that puts it there") : NULL;
 }

@@ -6,8 +6,9 @@
 #include "bench.h"
 
 static const char columns[] =
-    "workload,preset,lock,family,variant,pin,unit,threads,run,value,fairness,jain,starvation_ns,"
-    "worst_wait_ns,cpu_s,voluntary_switches,involuntary_switches,cycles,instructions,cache_misses,"
+    "workload,preset,lock,family,variant,cell,pin,unit,threads,run,value,fairness,jain,starvation_ns,"
+    "worst_wait_ns,cpu_s,voluntary_switches,involuntary_switches,migrations,switches_per_1000,"
+    "migrations_per_1000,cpu_ns_per_acquisition,cycles,instructions,cache_misses,"
     "membarriers_per_1000,futex_waits_per_1000,futex_waits_void_per_1000,futex_wakes_per_1000,"
     "wait_p50_ns,wait_p90_ns,wait_p99_ns,wait_p99.9_ns,wait_p99.99_ns,wait_max_ns,doubts,reasons,notes";
 
@@ -20,11 +21,18 @@ static const struct {
     {"parameters", "processes"},
     {"parameters", "wait"},
     {"parameters", "cs"},
+    {"parameters", "cs_ns"},
     {"parameters", "ncs"},
+    {"parameters", "ncs_ns"},
     {"parameters", "ncs_random"},
     {"parameters", "generator"},
     {"parameters", "locks"},
     {"parameters", "entries"},
+    {"parameters", "load"},
+    {"parameters", "period_ns"},
+    {"parameters", "producers"},
+    {"parameters", "consumers"},
+    {"parameters", "places"},
     {NULL, "harness_ns"},
     {NULL, "pawl"},
     {NULL, "date"},
@@ -95,6 +103,7 @@ static void point_fields(FILE *f, const study *s, const point *p)
                            p->lock,
                            p->peer ? "peer" : "pawl",
                            p->variant != NULL ? p->variant : "",
+                           p->workload != NULL ? p->workload->name : "",
                            pin_name(&p->request.pin, room, sizeof room),
                            s->workload->unit};
     for (size_t i = 0; i < COUNT_OF(texts); i++) {
@@ -117,6 +126,10 @@ static void run_fields(FILE *f, const sample *of, unsigned number)
                               x->cpu_s,
                               x->voluntary_switches,
                               x->involuntary_switches,
+                              x->migrations,
+                              per_acquisition(x, 1000 * (x->voluntary_switches + x->involuntary_switches)),
+                              per_acquisition(x, 1000 * x->migrations),
+                              per_acquisition(x, 1e9 * x->cpu_s),
                               x->counters[BENCH_CYCLES],
                               x->counters[BENCH_INSTRUCTIONS],
                               x->counters[BENCH_CACHE_MISSES],
@@ -134,12 +147,16 @@ static void run_fields(FILE *f, const sample *of, unsigned number)
         number_field(f, numbers[i]);
 }
 
-static void once_fields(FILE *f, const json_t *head)
+/* A grid's parameters are those of the cell. */
+static void once_fields(FILE *f, const json_t *head, const point *p)
 {
+    json_t *cell = cell_json(p);
     for (size_t i = 0; i < COUNT_OF(once); i++) {
         const json_t *in = once[i].object != NULL ? json_object_get(head, once[i].object) : head;
-        json_field(f, json_object_get(in, once[i].name));
+        const json_t *own = json_object_get(cell, once[i].name);
+        json_field(f, own != NULL ? own : json_object_get(in, once[i].name));
     }
+    json_decref(cell);
 }
 
 static void run_line(FILE *f, const study *s, const point *p, unsigned r, const json_t *head)
@@ -149,7 +166,7 @@ static void run_line(FILE *f, const study *s, const point *p, unsigned r, const 
     number_field(f, (double)p->doubts.count);
     texts_field(f, &p->doubts);
     texts_field(f, &s->doubts);
-    once_fields(f, head);
+    once_fields(f, head, p);
     fputc('\n', f);
 }
 

@@ -34,6 +34,14 @@ static json_t *machine_json(const machine *m)
                      "perf", m->no_counters != NULL ? json_string(m->no_counters) : json_true());
 }
 
+static void set_load(json_t *to, const bench_request *q, const workload *w)
+{
+    if (q->beside > 0)
+        json_object_set_new(to, "load", json_integer(q->beside));
+    if (w->parameters != NULL)
+        w->parameters(q, to);
+}
+
 static json_t *parameters_json(const study *s)
 {
     const bench_request *q = &s->base;
@@ -43,9 +51,17 @@ static json_t *parameters_json(const study *s)
                           pin_name(&q->pin, room, sizeof room));
     if ((s->workload->takes & TAKES_LOCKS) != 0)
         json_object_set_new(p, "wait", json_string(policy_name((pawl_policy)q->policy)));
-    if (s->workload->parameters != NULL)
-        s->workload->parameters(s, p);
+    set_load(p, q, s->workload);
     return p;
+}
+
+json_t *cell_json(const point *p)
+{
+    if (p->workload == NULL)
+        return NULL;
+    json_t *cell = json_pack("{ss}", "workload", p->workload->name);
+    set_load(cell, &p->request, p->workload);
+    return cell;
 }
 
 static json_t *counters_json(const bench_run *r)
@@ -73,6 +89,20 @@ static void set_calls(json_t *run, const double *calls)
         json_object_set_new(run, names[i], number_or_null(calls[i]));
 }
 
+double per_acquisition(const bench_run *r, double amount)
+{
+    return r->acquisitions > 0 && amount >= 0 ? amount / r->acquisitions : -1;
+}
+
+static void set_costs(json_t *run, const bench_run *r)
+{
+    double switches = r->voluntary_switches + r->involuntary_switches;
+    json_object_set_new(run, "migrations", whole_or_null(r->migrations));
+    json_object_set_new(run, "switches_per_1000", number_or_null(per_acquisition(r, 1000 * switches)));
+    json_object_set_new(run, "migrations_per_1000", number_or_null(per_acquisition(r, 1000 * r->migrations)));
+    json_object_set_new(run, "cpu_ns_per_acquisition", number_or_null(per_acquisition(r, 1e9 * r->cpu_s)));
+}
+
 static json_t *waits_json(const sample *x)
 {
     const bench_waits *w = &x->run.waits;
@@ -98,6 +128,7 @@ static json_t *run_json(const sample *x)
         whole_or_null(r->voluntary_switches), "involuntary_switches", whole_or_null(r->involuntary_switches),
         "perf", counters_json(r), "wait_ns", waits_json(x));
     set_calls(run, r->calls);
+    set_costs(run, r);
     return run;
 }
 
@@ -108,10 +139,10 @@ static json_t *point_json(const study *s, const point *p)
     for (unsigned r = 0; r < s->runs; r++)
         json_array_append_new(runs, run_json(&p->samples[r]));
     return json_pack(
-        "{ss ss si ss so so sf sf sf sf sf so}", "lock", p->lock, "family", p->peer ? "peer" : "pawl",
+        "{ss ss si ss so so sf sf sf sf sf so so*}", "lock", p->lock, "family", p->peer ? "peer" : "pawl",
         "threads", (int)p->request.threads, "pin", pin_name(&p->request.pin, room, sizeof room), "variant",
         p->variant != NULL ? json_string(p->variant) : json_null(), "runs", runs, "median", p->median, "min",
-        p->min, "max", p->max, "q1", p->q1, "q3", p->q3, "doubts", texts(&p->doubts));
+        p->min, "max", p->max, "q1", p->q1, "q3", p->q3, "doubts", texts(&p->doubts), "cell", cell_json(p));
 }
 
 json_t *study_head(const study *s)

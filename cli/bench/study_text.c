@@ -7,29 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Median over the runs; negative if there is no such number. */
-static double typical(const study *s, const point *p, size_t offset)
-{
-    double *values = allocate(s->runs, sizeof *values);
-    for (unsigned r = 0; r < s->runs; r++)
-        values[r] = *(const double *)((const char *)&p->samples[r].run + offset);
-    double median = quantile(values, s->runs, 0.5);
-    free(values);
-    return median;
-}
-
-static double worst(const study *s, const point *p, size_t offset)
-{
-    double most = -1;
-    for (unsigned r = 0; r < s->runs; r++) {
-        double value = *(const double *)((const char *)&p->samples[r].run + offset);
-        most = value > most ? value : most;
-    }
-    return most;
-}
-
-#define TYPICAL(s, p, member) typical(s, p, offsetof(bench_run, member))
-#define WORST(s, p, member)   worst(s, p, offsetof(bench_run, member))
+#define TYPICAL(s, p, member) POINT_MEDIAN(p, (s)->runs, member)
+#define WORST(s, p, member)   POINT_WORST(p, (s)->runs, member)
 
 /* What glibc's mutex did under the same load; NULL if it was not asked for. */
 static const point *reference(const study *s, const point *p)
@@ -41,7 +20,7 @@ static const point *reference(const study *s, const point *p)
     return NULL;
 }
 
-static void add_time(grid *g, double ns)
+void add_time(grid *g, double ns)
 {
     static const struct {
         double ns;
@@ -56,7 +35,7 @@ static void add_time(grid *g, double ns)
         grid_add(g, "%.*f %s", units[u].ns > 1 ? 1 : 0, ns / units[u].ns, units[u].name);
 }
 
-static void add_ratio(grid *g, double value)
+void add_ratio(grid *g, double value)
 {
     if (value < 0)
         grid_add(g, "-");
@@ -152,6 +131,21 @@ static void cpus(grid *g, const study *s, const point *p)
     add_ratio(g, TYPICAL(s, p, cpu_s) * 1e9 / (double)p->request.duration_ns);
 }
 
+static void cpu_time(grid *g, const study *s, const point *p)
+{
+    double acquisitions = TYPICAL(s, p, acquisitions);
+    add_time(g, acquisitions > 0 ? TYPICAL(s, p, cpu_s) * 1e9 / acquisitions : -1);
+}
+
+static void migrations(grid *g, const study *s, const point *p)
+{
+    double all = TYPICAL(s, p, migrations);
+    if (all < 0)
+        grid_add(g, "-");
+    else
+        grid_add(g, "%.0f", all * 1e9 / (double)p->request.duration_ns);
+}
+
 static void switches(grid *g, const study *s, const point *p)
 {
     double all = TYPICAL(s, p, voluntary_switches) + TYPICAL(s, p, involuntary_switches);
@@ -163,7 +157,7 @@ static bool has_calls(const study *s, pawl_event event)
 {
     size_t offset = offsetof(bench_run, calls) + event * sizeof(double);
     for (size_t i = 0; i < s->point_count; i++)
-        if (worst(s, &s->points[i], offset) > 0)
+        if (point_worst(&s->points[i], s->runs, offset) > 0)
             return true;
     return false;
 }
@@ -242,6 +236,8 @@ static const column columns[] = {
     {"p99.99", 'r', has_waits, p9999},
     {"worst", 'r', has_waits, longest},
     {"CPUs", 'r', NULL, cpus},
+    {"CPU each", 'r', NULL, cpu_time},
+    {"migr/s", 'r', NULL, migrations},
     {"switches/s", 'r', NULL, switches},
     {"barriers", 'r', has_membarriers, membarriers},
     {"waits", 'r', has_futex_waits, futex_waits},
@@ -252,24 +248,28 @@ static const column columns[] = {
 
 enum { COLUMNS = sizeof columns / sizeof columns[0] };
 
-static void print_head(FILE *f, const study *s)
+void print_head(FILE *f, const study *s)
 {
     const machine *m = &s->machine;
-    const bench_load *load = &s->base.load;
     char room[32];
     fprintf(f, "%s on %u CPU%s, %s, %s, %s, commit %s\n", s->workload->name, m->cpus, m->cpus == 1 ? "" : "s",
             m->model, m->kernel, m->compiler, m->commit[0] != '\0' ? m->commit : "unknown");
     if (s->preset != NULL)
         fprintf(f, "%s: ", s->preset);
-    if ((s->workload->takes & TAKES_LOAD) != 0)
-        fprintf(f, "cs %u, ", load->cs);
-    if ((s->workload->takes & (TAKES_LOAD | TAKES_NCS)) != 0)
-        fprintf(f, "ncs %s%u of %s, ", load->ncs_random ? "random:" : "", load->ncs,
-                load->mersenne ? "mt19937" : "xoroshiro128+");
+    if (s->workload->describe != NULL) {
+        s->workload->describe(&s->base, f);
+        if ((s->workload->takes & (TAKES_LOAD | TAKES_NCS)) != 0)
+            fprintf(f, " of %s", s->base.load.mersenne ? "mt19937" : "xoroshiro128+");
+        fputs(", ", f);
+    }
+    if (s->base.beside > 0)
+        fprintf(f, "load %u, ", s->base.beside);
     if ((s->workload->takes & TAKES_LOCKS) != 0)
         fprintf(f, "wait %s, ", policy_name((pawl_policy)s->base.policy));
-    fprintf(f, "pin %s; median of %u run%s of %g s\n", pin_name(&s->points[0].request.pin, room, sizeof room),
-            s->runs, s->runs == 1 ? "" : "s", (double)s->base.duration_ns / 1e9);
+    if (s->points[0].workload == NULL) /* else each cell says it */
+        fprintf(f, "pin %s; ", pin_name(&s->points[0].request.pin, room, sizeof room));
+    fprintf(f, "median of %u run%s of %g s\n", s->runs, s->runs == 1 ? "" : "s",
+            (double)s->base.duration_ns / 1e9);
     if (s->harness_known)
         fprintf(f, "the loop itself, with one thread and a lock that does nothing: %.1f ns\n", s->harness_ns);
     if (m->no_counters != NULL)

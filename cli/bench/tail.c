@@ -53,6 +53,7 @@ static const workload tail = {
     .subjects = native_subjects,
     .plan = plan,
     .parameters = load_parameters,
+    .describe = load_describe,
 };
 
 int tail_main(int argc, char **argv)

@@ -74,6 +74,7 @@ function buildSection(section, i) {
     make("h2", {}, titleOf(section)),
     make("p", { class: "facts" }, factsOf(section)),
     ...doubtsOf(section.doubts, section.rankings.reduce((sum, r) => sum + r.rows.length, 0)),
+    ...heatOf(section),
     make("div", { class: "charts" }, ...figures),
     rankingOf(section),
     make("div", { class: "conditions" },

@@ -57,6 +57,9 @@ function columnsOf(section, rows) {
     ["longest starvation", (r) => duration(r.starvation_ns), has("starvation_ns")],
     ["CPU s", (r) => digits(r.cpu_s), has("cpu_s")],
     ["switches, own/forced", (r) => `${digits(r.voluntary)} / ${digits(r.involuntary)}`, has("voluntary")],
+    ["CPU per acquisition", (r) => duration(r.cpu_ns_each), has("cpu_ns_each")],
+    ["switches per 1000", (r) => digits(r.switches_each), has("switches_each")],
+    ["migrations per 1000", (r) => digits(r.migrations_each), has("migrations_each")],
     ["membarriers per 1000", (r) => digits(r.membarriers), called("membarriers")],
     ["futex waits/void/wakes per 1000", (r) => (r.futex_waits === null ? "–" : `${digits(r.futex_waits)} / ${digits(r.futex_waits_void)} / ${digits(r.futex_wakes)}`), called("futex_waits")],
   ];

@@ -129,6 +129,99 @@ static void non_critical_sections_are_as_long_as_they_should_be(const lock_info 
     }
 }
 
+/* Nanoseconds of a section, by another clock than its own. */
+static uint64_t section_ns(bench_shared *s, const bench_load *load)
+{
+    uint64_t from = pawl_nanoseconds(CLOCK_MONOTONIC);
+    bench_inside_timed(s, load);
+    return pawl_nanoseconds(CLOCK_MONOTONIC) - from;
+}
+
+static uint64_t gap_ns(bench_worker *w, const bench_load *load)
+{
+    uint64_t from = pawl_nanoseconds(CLOCK_MONOTONIC), next = 0;
+    bench_outside_timed(w, &w->own, load, &next);
+    return pawl_nanoseconds(CLOCK_MONOTONIC) - from;
+}
+
+/* Never shorter than asked for; and no longer, once a thread keeps its CPU. */
+static void check_takes(uint64_t wanted, uint64_t took, uint64_t *least)
+{
+    CHECK(took >= wanted - wanted / 50, "%llu ns of %llu", (unsigned long long)took,
+          (unsigned long long)wanted);
+    *least = took < *least ? took : *least;
+}
+
+static void timed_sections_take_their_time(const lock_info *lock)
+{
+    (void)lock;
+    enum { NS = 200000, TRIES = 100000 };
+    static bench_shared s;
+    s.ticks_per_ns = bench_ticks_per_ns();
+    bench_worker w = {.shared = &s, .own = generator_from(1)};
+    uint64_t inside = UINT64_MAX, outside = UINT64_MAX, slept = UINT64_MAX;
+    for (int i = 0; i < TRIES && (inside > NS * 1.2 || outside > NS * 1.2 || i < 10); i++) {
+        check_takes(NS, section_ns(&s, &(bench_load){.cs = 1, .cs_ns = NS}), &inside);
+        check_takes(NS, gap_ns(&w, &(bench_load){.ncs_ns = NS}), &outside);
+        check_takes(NS, gap_ns(&w, &(bench_load){.period_ns = NS}), &slept);
+    }
+    CHECK(inside <= NS * 1.2 && outside <= NS * 1.2, "always longer: %llu and %llu of %d ns",
+          (unsigned long long)inside, (unsigned long long)outside, NS);
+}
+
+/* Nobody can wait for chance to keep a thread on its CPU a thousand times: the draws are looked at, and not the gaps. */
+static void random_times_are_drawn_anew(const lock_info *lock)
+{
+    (void)lock;
+    enum { NS = 1000, DRAWS = 1000 };
+    static bench_shared s;
+    s.ticks_per_ns = bench_ticks_per_ns();
+    bench_worker w = {.shared = &s, .own = generator_from(1)};
+    generator replay = w.own;
+    for (int i = 0; i < DRAWS; i++) {
+        uint64_t drawn = bench_scale(generator_next(&replay) >> 32, NS);
+        uint64_t took = gap_ns(&w, &(bench_load){.ncs_ns = NS, .ncs_random = true});
+        CHECK(drawn < NS && took >= drawn - drawn / 50, "%llu ns of %llu", (unsigned long long)took,
+              (unsigned long long)drawn);
+        CHECK(memcmp(&replay, &w.own, sizeof replay) == 0, "not one draw for a gap");
+    }
+}
+
+/* As many as the replay takes for them, of whichever generator. */
+static void timed_sections_take_one_step(const lock_info *lock)
+{
+    (void)lock;
+    static bench_shared s;
+    static mersenne replay;
+    s.ticks_per_ns = bench_ticks_per_ns();
+    s.data = generator_from(1);
+    mersenne_seed(&s.twister, 1);
+    mersenne_seed(&replay, 1);
+    generator once = s.data;
+    generator_next(&once);
+    mersenne_next(&replay);
+    bench_inside_timed(&s, &(bench_load){.cs = 1, .cs_ns = 1000});
+    CHECK(memcmp(&s.data, &once, sizeof once) == 0, "not one step of xoroshiro128+");
+    bench_inside_timed(&s, &(bench_load){.cs = 1, .cs_ns = 1000, .mersenne = true});
+    CHECK(memcmp(&s.twister, &replay, sizeof replay) == 0, "not one step of mt19937");
+    CHECK(memcmp(&s.data, &once, sizeof once) == 0, "a step of both");
+}
+
+/* The waits of a period that is over are not made up for. */
+static void a_period_that_was_missed_is_left_out(const lock_info *lock)
+{
+    (void)lock;
+    const uint64_t period = 1000000;
+    static bench_shared s;
+    bench_worker w = {.shared = &s};
+    uint64_t next = pawl_nanoseconds(CLOCK_MONOTONIC) - 10 * period, from = pawl_nanoseconds(CLOCK_MONOTONIC);
+    bench_outside_timed(&w, &w.own, &(bench_load){.period_ns = period}, &next);
+    CHECK(pawl_nanoseconds(CLOCK_MONOTONIC) - from >= period, "it did not sleep");
+    uint64_t planned = next;
+    bench_outside_timed(&w, &w.own, &(bench_load){.period_ns = period}, &next);
+    CHECK(next >= planned + period, "less than a period after the last");
+}
+
 static const promise promises[] = {
     {"twister_is_the_standard_one", twister_is_the_standard_one, NULL, "mersenne"},
     {"xoroshiro_is_the_published_one", xoroshiro_is_the_published_one, NULL, "generator"},
@@ -137,6 +230,10 @@ static const promise promises[] = {
     {"the_largest_is_never_rounded", the_largest_is_never_rounded, NULL, "histogram"},
     {"non_critical_sections_are_as_long_as_they_should_be",
      non_critical_sections_are_as_long_as_they_should_be, NULL, "load"},
+    {"timed_sections_take_their_time", timed_sections_take_their_time, NULL, "load"},
+    {"random_times_are_drawn_anew", random_times_are_drawn_anew, NULL, "load"},
+    {"timed_sections_take_one_step", timed_sections_take_one_step, NULL, "load"},
+    {"a_period_that_was_missed_is_left_out", a_period_that_was_missed_is_left_out, NULL, "load"},
 };
 
 HARNESS_MAIN(promises)

@@ -109,6 +109,35 @@ static void other_programs_are_doubted(const lock_info *lock)
     check_only_the_third(s, "the threads got only 50 % of the CPU time");
 }
 
+/* The load that was asked for takes CPUs from threads that spin. */
+static void a_load_that_was_asked_for_is_no_doubt(const lock_info *lock)
+{
+    (void)lock;
+    study *s = trusted();
+    s->points[2].request.beside = 2;
+    FOR_RUNS(&s->points[2], cpu_s, 1);
+    check_trusted(s);
+    s = trusted();
+    s->points[2].request.beside = 2;
+    FOR_RUNS(&s->points[2], others_cpus, 0.5); /* beyond it */
+    check_only_the_third(s, "other programs used 25 % of the CPUs");
+}
+
+static void threads_that_are_not_to_run_are_no_doubt(const lock_info *lock)
+{
+    (void)lock;
+    study *s = trusted();
+    s->points[1].request.period_ns = 1000000; /* one of the two */
+    s->points[2].request.places = 64;         /* both, now and then */
+    FOR_RUNS(&s->points[1], cpu_s, 1);
+    FOR_RUNS(&s->points[2], cpu_s, 0.5);
+    check_trusted(s);
+    s = trusted();
+    s->points[2].request.period_ns = 1000000;
+    FOR_RUNS(&s->points[2], cpu_s, 0.5);
+    check_only_the_third(s, "the threads got only 50 % of the CPU time");
+}
+
 static void changes_of_speed_are_doubted(const lock_info *lock)
 {
     (void)lock;
@@ -185,6 +214,10 @@ static void empty_non_critical_sections_are_doubted(const lock_info *lock)
           s->doubts.count);
     s = trusted();
     s->base.load.ncs = 0;
+    s->base.load.ncs_ns = 100;
+    check_trusted(s);
+    s = trusted();
+    s->base.load.ncs = 0;
     for (int i = 0; i < POINTS; i++) {
         s->points[i].request.threads = 1; /* nobody to hand over to */
         FOR_RUNS(&s->points[i], cpu_s, 1);
@@ -211,6 +244,8 @@ static const promise promises[] = {
     {"more_spinning_threads_than_cpus_are_doubted", more_spinning_threads_than_cpus_are_doubted, NULL,
      "judge"},
     {"other_programs_are_doubted", other_programs_are_doubted, NULL, "judge"},
+    {"a_load_that_was_asked_for_is_no_doubt", a_load_that_was_asked_for_is_no_doubt, NULL, "judge"},
+    {"threads_that_are_not_to_run_are_no_doubt", threads_that_are_not_to_run_are_no_doubt, NULL, "judge"},
     {"changes_of_speed_are_doubted", changes_of_speed_are_doubted, NULL, "judge"},
     {"changes_of_speed_between_rounds_are_doubted", changes_of_speed_between_rounds_are_doubted, NULL,
      "judge"},

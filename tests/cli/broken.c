@@ -1,5 +1,7 @@
 /* broken.c - a lock that does not lock, in the place of the peers: the replay must notice */
-#include "bench/loops.h"
+#include "bench/queue.h"
+
+#include <sched.h>
 
 /* As much as any lock keeps the compiler from doing, and no more. */
 static inline void let_pass(int *l)
@@ -12,8 +14,29 @@ BENCH_NO_INIT(broken)
 BENCH_NO_DESTROY(broken)
 BENCH_LOOPS(broken)
 
+static inline void come_back(char *c, int *l)
+{
+    (void)c, (void)l;
+    sched_yield();
+}
+
+static inline void tell_nobody(char *c)
+{
+    (void)c;
+}
+
+BENCH_PLAIN_COND(broken, char, come_back, tell_nobody)
+BENCH_NO_COND_INIT(broken)
+BENCH_QUEUE_LOOPS(broken)
+
 extern const bench_lock bench_set_broken[];
 const bench_lock bench_set_broken[] = {
     BENCH_LOCK(broken, "broken", true, BENCH_SPINS),
     BENCH_END,
+};
+
+extern const bench_queue bench_queues_broken[];
+const bench_queue bench_queues_broken[] = {
+    BENCH_QUEUE(broken, "broken", true, BENCH_SPINS),
+    BENCH_QUEUE_END,
 };

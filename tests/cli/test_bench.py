@@ -28,7 +28,7 @@ QUICK = ["bench", "mutexbench", "--duration", "20ms", "--runs", "1"]
 GLIBC = ["glibc", "glibc_adaptive", "glibc_spin"]  # and one of our own, in the manner of parking_lot
 ALWAYS = [*GLIBC, "barging"]
 CALLS = ["membarriers_per_1000", "futex_waits_per_1000", "futex_waits_void_per_1000", "futex_wakes_per_1000"]
-PEERS = {"ck": ["ck_fas", "ck_ticket", "ck_mcs", "ck_clh"], "nsync": ["nsync"], "abseil": ["abseil"]}
+PEERS = {"ck": ["ck_fas", "ck_ticket", "ck_mcs", "ck_clh"], "nsync": ["nsync"], "abseil": ["abseil"], "rust": ["rust_std", "parking_lot"]}
 
 
 def results(*arguments, **options):
@@ -100,7 +100,7 @@ def locks_are_inlined_into_the_loops():
               for name in re.findall(r"^static inline (?:[^(]*\W)?(\w+)\(", header.read_text(), re.MULTILINE)}
     check({"pawl_mcs_release", "pawl_post"} <= inline, "what is inline?")
     for lock in [l.removeprefix("pawl_") for l in registered()]:
-        for loop in ["work", "record", "lead", "follow", "pairs"]:
+        for loop in ["work", "work_timed", "record", "record_timed", "lead", "follow", "pairs"]:
             calls = re.findall(r"\bcall\s+(.*)", loops[f"{lock}_{loop}"])
             missed = [c for c in calls if "*" in c or (m := re.search(r"<(\w+)", c)) and (m[1] in inline or m[1].startswith("bench_"))]
             check(not missed, f"{lock}: its loop calls {missed}")
@@ -153,7 +153,8 @@ def what_is_asked_for_twice_is_measured_once():
 @test
 def every_form_of_every_option_is_taken():
     for form in [["-l", "tts", "-t", "2", "-d", "0.02", "-r", "2", "-j"], ["--ncs", "7"], ["--ncs=0"], ["--wait=spin"], ["--cs=0"],
-                 ["--duration=20000us"], ["--duration=.02s"], ["--generator=mt19937"], ["--generator=xoroshiro128+"]]:
+                 ["--duration=20000us"], ["--duration=.02s"], ["--generator=mt19937"], ["--generator=xoroshiro128+"],
+                 ["--cs=1us"], ["--ncs=500ns"], ["--ncs=random:0.5us"], ["--cs=1us", "--generator=mt19937"], ["--load=1"], ["--load=0"]]:
         check(len(bench("--lock", "tts", "--threads", "1", *form)["points"]) == 1, f"{form}: points")
 
 
@@ -425,11 +426,12 @@ def as_csv(value):
 @test
 def csv_lines_say_all_that_json_says_once():
     for command in [["mutexbench", "--preset", "hemlock-fig3", "--wait", "yield"], ["tail", "--oversubscription", "2"], ["multiwait"], ["ring"],
-                    ["atomic-struct", "--ncs", "random:9"], ["leveldb", "--entries", "100"], ["pingpong"]]:
+                    ["atomic-struct", "--ncs", "random:9"], ["leveldb", "--entries", "100"], ["pingpong"], ["mutexbench", "--cs", "1us", "--ncs", "random:2us", "--load", "1"],
+                    ["occasional", "--period", "2ms"], ["condvar", "--producers", "2", "--consumers", "3", "--places", "7"]]:
         if command[0] == "pingpong" and len(os.sched_getaffinity(0)) < 2 or command[0] == "leveldb" and not (harness.build / "bench/pawl-bench-leveldb").exists():
             continue
         more = ["--lock", "glibc"] if command[0] not in ["ring", "pingpong"] else []
-        more += ["--threads", "2"] if command[0] not in ["tail", "pingpong"] else []
+        more += ["--threads", "2"] if command[0] not in ["tail", "pingpong", "condvar"] else []
         b = results(*command, *more, *BRIEF)
         lines = list(csv.DictReader(io.StringIO(output("bench", *command, *more, *BRIEF, "--csv"))))
         once = {k: b[k] for k in ["workload", "preset", "unit", "pawl"]} | b["parameters"] | b["machine"]
@@ -490,7 +492,7 @@ def caught(lock, *command):
 @test
 def a_lock_that_lets_two_threads_in_is_caught():
     for workload, more in [("mutexbench", ["--threads", "2"]), ("mutexbench", ["--threads", "2", "--generator", "mt19937"]),
-                           ("tail", ["--oversubscription", "1"])]:
+                           ("tail", ["--oversubscription", "1"]), ("mutexbench", ["--threads", "2", "--cs", "20us"]), ("occasional", ["--threads", "3"])]:
         caught("broken", harness.build / "pawl-broken", "bench", workload, *QUICK[2:], "--lock", "broken", "--cs", "100", *more)
 
 
@@ -505,6 +507,194 @@ def tail_has_the_waits_of_every_lock_and_thread():
         w = p["runs"][0]["wait_ns"]
         check(w["p50"] <= w["p90"] <= w["p99"] <= w["p99.9"] <= w["p99.99"] <= w["max"], f"{p['lock']}: {w}")
         check(len(w["threads"]) == p["threads"] and max(t["max"] for t in w["threads"]) == w["max"], f"{p['lock']}: threads")
+
+
+@test
+def timed_sections_take_their_time_and_results_say_so():
+    b = bench("--lock", "glibc,mcs", "--threads", "2", "--cs", "1ms", "--ncs", "random:5us", "--duration", "100ms")
+    p = b["parameters"]
+    check((p["cs_ns"], p["ncs_ns"], p["ncs_random"]) == (1000000, 5000, True) and not {"cs", "ncs"} & set(p), str(p))
+    for point in b["points"]:  # in a time of 100 ms and a bit there is room for no more
+        check(point["median"] < 1100, f"{point['lock']}: {point['median']} sections of 1 ms in a second")
+    check(bench("--lock", "tts", "--threads", "1", "--ncs", "1ms", "--duration", "100ms")["points"][0]["median"] < 1100, "gaps of 1 ms")
+    p = results("tail", *BRIEF, "--lock", "glibc", "--oversubscription", "1", "--cs", "2us", "--cs", "3")["parameters"]
+    check(p["cs"] == 3 and "cs_ns" not in p, f"steps after a time: {p}")
+    check("\ncs 1.5us, ncs random:500ns of xoroshiro128+, " in output(*QUICK, "--lock", "tts", "-t", "1", "--cs", "1.5us", "--ncs", "random:.5us"), "the text")
+
+
+@test
+def a_load_runs_beside_the_threads_and_ends():
+    command = [harness.build / "pawl", "bench", "mutexbench", "--lock", "glibc", "--threads", "1", "-d", "200ms", "-r", "1000", "--load", "3"]
+    p = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+    def loads():
+        return [load for run in children(p.pid) for load in children(run)]
+
+    def busy():
+        try:
+            return [load for load in loads() if len(list(pathlib.Path(f"/proc/{load}/task").iterdir())) == 3]
+        except OSError:  # a run ended
+            return []
+    try:
+        eventually(busy, "no process with three threads")
+        first = busy()
+        eventually(lambda: not any(harness.running(load) for load in first), "it goes on after its run")
+        eventually(busy, "none beside the next run")
+        last = loads()
+    finally:
+        p.kill()
+        p.wait()
+    eventually(lambda: not any(harness.running(load) for load in last), "it goes on after a kill")
+    check(bench("--lock", "glibc", "--threads", "1", "--load", "2")["parameters"]["load"] == 2, "load")
+
+
+@test
+def runs_say_what_an_acquisition_costs():
+    def found():
+        r = bench("--lock", "glibc", *CROWD)["points"][0]["runs"][0]
+        check(r["migrations"] is None or r["migrations"] >= 0, str(r))
+        if r["cpu_ns_per_acquisition"] is None or r["cpu_s"] == 0:
+            return False
+        per = r["cpu_ns_per_acquisition"] / r["cpu_s"] / 1e9  # one over the number of acquisitions
+        for amount, name in [(r["voluntary_switches"] + r["involuntary_switches"], "switches_per_1000"), (r["migrations"], "migrations_per_1000")]:
+            check(amount is None and r[name] is None or abs(r[name] - 1000 * amount * per) <= 1e-6 * r[name], f"{name}: {r}")
+        check(0.3 < per * r["value"] * 0.1 < 3, f"acquisitions: {r}")
+        return True
+    eventually(found, "no acquisition")
+    head = next(line for line in output(*QUICK, "--lock", "tts", "-t", "1").splitlines() if line.startswith("threads")).split("  ")
+    check({"CPU each", "migr/s"} <= {h.strip() for h in head}, str(head))
+
+
+@test
+def migrations_are_read_from_proc_where_there_are_no_counters():
+    with folder() as f:
+        preload(f, "uncounted", '''#define _GNU_SOURCE
+            #include <dlfcn.h>
+            #include <errno.h>
+            #include <stdarg.h>
+            #include <sys/syscall.h>
+            long syscall(long n, ...)
+            {
+                static long (*real)(long, ...);
+                va_list a;
+                va_start(a, n);
+                long x[6];
+                for (int i = 0; i < 6; i++)
+                    x[i] = va_arg(a, long);
+                va_end(a);
+                if (n == SYS_perf_event_open)
+                    return errno = EACCES, -1;
+                if (real == 0)
+                    real = (long (*)(long, ...))dlsym(RTLD_NEXT, "syscall");
+                return real(n, x[0], x[1], x[2], x[3], x[4], x[5]);
+            }''')
+        b = bench("--lock", "glibc", *CROWD, env=environment(LD_PRELOAD=f"{f}/uncounted.so"))
+    check("Permission denied" in b["machine"]["perf"], b["machine"]["perf"])
+    sched = pathlib.Path("/proc/self/sched")
+    known = sched.exists() and "se.nr_migrations" in sched.read_text()
+    check((b["points"][0]["runs"][0]["migrations"] is not None) == known, f"known: {known}, {b['points'][0]['runs'][0]}")
+
+
+@test
+def occasional_has_the_waits_of_the_rare_thread():
+    b = results("occasional", *BRIEF, "--threads", "2,3", "--lock", "mcs,pawl_mutex,glibc")
+    check(points(b) == [(n, t, None) for t in [2, 3] for n in ["mcs", "pawl_mutex", "glibc"]], "points")
+    check(b["parameters"]["period_ns"] == 1000000 and b["parameters"]["cs"] == 1 and b["harness_ns"] is None, str(b["parameters"]))
+    for p in b["points"]:
+        r = p["runs"][0]
+        w = r["wait_ns"]
+        check(w["p50"] <= w["p99"] <= w["p99.9"] <= w["max"] == r["worst_wait_ns"] and len(w["threads"]) == 1, f"{p['lock']}: {w}")
+        check(p["threads"] > 2 or r["jain"] in [0, 1], f"{p['lock']}: a share of the rare one: {r}")
+    check({p["lock"] for p in results("occasional", *BRIEF, "--threads", "2")["points"]} == set(all_locks()), "not every lock")
+    check(1 not in [p["threads"] for p in results("occasional", *BRIEF, "--lock", "tts")["points"]], "one thread beside none")
+    eventually(lambda: something_was_done("occasional", *BRIEF, "--threads", "3", "--lock", "glibc", "--cs", "10us", "--period", "100us"), "no acquisition")
+
+
+def queue_locks():
+    return [p["lock"] for p in results("condvar", *BRIEF)["points"]]
+
+
+@test
+def condvar_measures_every_lock_that_has_a_condition_variable():
+    known = [l for l in all_locks() if l in [*registered(), "glibc", "nsync", "abseil", "rust_std", "parking_lot"]]
+    check(queue_locks() == known, f"{queue_locks()}, not {known}")
+    for producers, consumers, places in [(1, 1, 64), (4, 4, 1), (1, 3, 2), (3, 1, 2)]:  # whoever forgets somebody hangs
+        b = results("condvar", *BRIEF, "--producers", producers, "--consumers", consumers, "--places", places)
+        check({p["threads"] for p in b["points"]} == {producers + consumers} and b["unit"] == "items/s", "threads")
+        p = b["parameters"]
+        check((p["producers"], p["consumers"], p["places"]) == (producers, consumers, places), str(p))
+        check(all(p["runs"][0]["fairness"] is p["runs"][0]["worst_wait_ns"] is None for p in b["points"]), "shares and waits")
+    for lock in ["pawl_mutex", "pawl_fairmutex", "mcs", "glibc"]:
+        eventually(lambda lock=lock: something_was_done("condvar", *BRIEF, "--lock", lock, "--duration", "50ms"), f"{lock}: no item")
+
+
+@test
+def a_queue_that_loses_items_is_caught():
+    for _ in range(300):
+        p = run(harness.build / "pawl-broken", "bench", "condvar", *QUICK[2:], "--lock", "broken", "--producers", "3", "--consumers", "3", "--places", "3")
+        if p.returncode != 0:
+            break
+    check((p.returncode, p.stdout) == (1, ""), f"exit {p.returncode}: {p.stdout}")
+    check(p.stderr == "pawl: broken: items got lost or arrived twice between 6 threads\n", p.stderr)
+
+
+GRID = ["grid", *BRIEF]
+
+
+@test
+def a_grid_has_every_cell_with_its_parameters():
+    b = results(*GRID)
+    locks = {p["lock"] for p in b["points"]}
+    check({"pawl_mutex", "glibc", "glibc_adaptive", "barging"} <= locks <= {"pawl_mutex", "glibc", "glibc_adaptive", "barging", "nsync", "abseil", "rust_std", "parking_lot"}, str(locks))
+    with_queues, cells = set(queue_locks()), {}
+    for p in b["points"]:
+        cells.setdefault((p["threads"], p["pin"], p["variant"]), []).append(p)
+    check(len(cells) == 25 and len(set(points(b))) <= len(b["points"]), f"{len(cells)} cells")
+    for (threads, pin, variant), members in cells.items():
+        cell = members[0]["cell"]
+        check(all(p["cell"] == cell for p in members), f"{variant}: cells differ")
+        wanted = locks & with_queues if cell["workload"] == "condvar" else locks
+        check({p["lock"] for p in members} == wanted, f"{variant}: {[p['lock'] for p in members]}")
+        check((cell["workload"] == "occasional") == (members[0]["runs"][0]["wait_ns"] is not None), variant)
+    found = {(p["cell"]["workload"], p["threads"], p["pin"], p["cell"].get("cs_ns"), p["cell"].get("ncs"), p["cell"].get("load"), p["cell"].get("places")) for p in b["points"]}
+    for cell in [("mutexbench", 256, "free", None, 400, None, None), ("mutexbench", 4, "free", 20000, 0, None, None), ("mutexbench", 8, "free", None, 400, 2, None),
+                 ("mutexbench", 16, "compact", None, 0, None, None), ("occasional", 16, "free", 10000, 0, None, None), ("condvar", 8, "free", None, None, None, 1)]:
+        check(cell in found, f"{cell} is not in {found}")
+
+
+@test
+def a_grid_says_where_a_lock_is_ahead_and_where_behind():
+    text = output("bench", *GRID, "--lock", "pawl_mutex,glibc,barging")
+    ahead, behind = [int(re.search(rf"^pawl_mutex is {word}, most of all first, in (\d+):$", text, re.MULTILINE)[1]) for word in ["ahead of all others", "behind"]]
+    check(ahead + behind == 25 + 2, f"{ahead} and {behind} rows of 25 cells, two of them also with waits")
+    rows = [line for line in text.splitlines() if re.match(r"\d+ threads?,", line)]
+    check(len(rows) == 27 and sum("; its p99" in row for row in rows) == 2, f"{len(rows)} rows")
+    ratios = [[float(x) if x != "-" else None for x in re.search(r"  +(\S+)  (?:glibc|barging) +(\S+) ", row).groups()] for row in rows]
+    for (ours, best), is_ahead in zip(ratios, [True] * ahead + [False] * behind):
+        check(ours is None or best is None or (ours >= best - 0.011) == is_ahead or abs(ours - best) < 0.011, f"{ours} and {best} in the wrong list")
+    check("no lock of Pawl" in output("bench", *GRID, "--lock", "glibc"), "only peers")
+
+
+@test
+def a_grid_as_csv_has_the_parameters_of_each_cell():
+    lines = list(csv.DictReader(io.StringIO(output("bench", *GRID, "--lock", "pawl_mutex", "--csv"))))
+    check(len(lines) == 25 and {line["workload"] for line in lines} == {"grid"}, f"{len(lines)} lines")
+    found = [(line["cell"], line["threads"], line["cs"], line["cs_ns"], line["load"], line["places"]) for line in lines]
+    for line in [("mutexbench", "8", "1", "", "2", ""), ("mutexbench", "4", "", "200000", "", ""), ("condvar", "8", "", "", "", "64")]:
+        check(line in found, f"{line} is not in {found}")
+
+
+@test
+def quick_grids_are_quick_and_options_after_it_prevail():
+    with folder() as f:
+        text = output("bench", "grid", "--quick", *BRIEF, "--lock", "glibc", "-j")
+        check(json.loads(text)["parameters"]["duration_s"] == 0.005, "an option after it")
+        b = results("grid", *BRIEF, "--quick", "--lock", "glibc")
+        check((b["parameters"]["duration_s"], b["parameters"]["processes"]) == (0.1, 3), str(b["parameters"]))
+        for name in ["a", "b"]:
+            open(f"{f}/{name}.json", "w").write(text)
+        check("0 slower, 0 faster, 25 without" in output("compare", f"{f}/a.json", f"{f}/b.json"), "two grids")
+        output("report", f"{f}/a.json", "-o", f"{f}/page.html")
 
 
 @test

@@ -7,7 +7,7 @@ import resource
 from harness import check, environment, folder, output, pawl, refused, test
 
 BENCH = ["bench", "mutexbench"]
-WORKLOADS = ["mutexbench", "tail", "multiwait", "ring", "pingpong", "atomic-struct", "leveldb"]
+WORKLOADS = ["mutexbench", "tail", "occasional", "condvar", "grid", "multiwait", "ring", "pingpong", "atomic-struct", "leveldb"]
 
 
 @test
@@ -58,8 +58,9 @@ def bad_values_are_refused():
     bad = {
         "--threads": ["0", "1000000000", "4097", "2x", "x", "-1", "+1", " 1", "1.5", "", ",", "1,", ",1", "1,,2", "1,0", "9" * 40],
         "--lock": ["", ",", "tts,", "TTS", "tts ticket"],
-        "--ncs": ["", "x", "-1", "5x", "random", "random:", "random:0", "random:x", "random:5x", "1000001", "random:1000001"],
-        "--cs": ["", "-1", "x", "1x", "1000001"],
+        "--ncs": ["", "x", "-1", "5x", "random", "random:", "random:0", "random:x", "random:5x", "1000001", "random:1000001", "0us", "random:0us", "2s", "5 us"],
+        "--cs": ["", "-1", "x", "1x", "1000001", "us", "0us", "1.5", "1.2.3us", "2s", "-1us"],
+        "--load": ["", "-1", "x", "1025", "2us"],
         "--generator": ["", "mt", "xoroshiro"],
         "--preset": ["", "maxx", "fig1"],
         "--pin": ["", "close", "node=", "node=x", "node=100000", "compact,free"],
@@ -87,6 +88,18 @@ def bad_values_of_single_workloads_are_refused():
         (["atomic-struct", "--lock", "nsync"], "--lock"),
         (["leveldb", "--entries", "0"], "--entries"),
         (["mutexbench", "--pin", "node=7"] if not os.path.exists("/sys/devices/system/node/node7") else ["mutexbench", "--pin", "node"], "--pin"),
+        (["atomic-struct", "--ncs", "5us"], "--ncs '5us': not a whole number"),
+        (["occasional", "--threads", "1"], "--threads '1': must be from 2"),
+        (["occasional", "--period", "1us"], "--period '1us': must be from 10us to 1s"),
+        (["occasional", "--period", "x"], "--period 'x': not a time"),
+        (["occasional", "--period", "6ms", "--duration", "5ms"], "--period: 6ms is longer than a run"),
+        (["condvar", "--producers", "0"], "--producers"),
+        (["condvar", "--consumers", "x"], "--consumers"),
+        (["condvar", "--places", "0"], "--places"),
+        (["condvar", "--lock", "barging"], "--lock 'barging': has no condition variable"),
+        (["condvar", "--threads", "2"], "--threads"),
+        (["grid", "--threads", "2"], "--threads"),
+        (["grid", "--lock", "glbc"], "did you mean 'glibc'?"),
         (["pingpong", "--cpus", "0"], "--cpus"),
         (["pingpong", "--cpus", "0,0"], "--cpus"),
         (["pingpong", "--cpus", "0,65535"], "--cpus"),

@@ -5,7 +5,7 @@ import pathlib
 from harness import check, environment, folder, root, run, test
 import harness
 
-WORKLOADS = ["mutexbench", "tail", "multiwait", "ring", "pingpong", "atomic-struct", "leveldb"]
+WORKLOADS = ["mutexbench", "tail", "occasional", "condvar", "grid", "multiwait", "ring", "pingpong", "atomic-struct", "leveldb"]
 MAN_PAGES = ["pawl.1", "pawl-list.1", "pawl-bench.1", "pawl-check.1", "pawl-report.1", "pawl-compare.1", "pawl-run.1"]
 
 

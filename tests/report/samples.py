@@ -8,10 +8,12 @@ PERCENTILES = ["p50", "p90", "p99", "p99.9", "p99.99", "max"]
 
 CALLS = {"membarriers_per_1000": 0, "futex_waits_per_1000": 41.5, "futex_waits_void_per_1000": 0.25, "futex_wakes_per_1000": 40}
 
+COSTS = {"switches_per_1000": 1.5, "migrations_per_1000": 0.5, "cpu_ns_per_acquisition": 150}
+
 
 def run(value, waits=None, **members):
     return {"value": value, "fairness": 0.9, "jain": 0.99, "starvation_ns": 5e4, "worst_wait_ns": 1e5, "cpu_s": 1.5,
-            "voluntary_switches": 12, "involuntary_switches": 3, **CALLS,
+            "voluntary_switches": 12, "involuntary_switches": 3, "migrations": 4, **COSTS, **CALLS,
             "perf": {"cycles": 1e9, "instructions": 5e8, "cache_misses": 1e5}, "wait_ns": waits} | members
 
 
@@ -22,7 +24,7 @@ def waits(base, threads):
 
 def point(lock, threads, values, variant=None, pin="free", doubts=(), tail=False, **members):
     values = sorted(values)
-    peer = lock.startswith(("glibc", "ck_", "nsync", "absl"))
+    peer = lock.startswith(("glibc", "ck_", "nsync", "absl", "barging"))
     members = dict.fromkeys(CALLS) | members if peer else members
     runs = [run(v, waits(150 * threads + i, threads) if tail else None, **members) for i, v in enumerate(values)]
     return {"lock": lock, "family": "peer" if peer else "pawl",
@@ -55,6 +57,20 @@ def sweep(locks, threads=(1, 2, 4, 8), **options):
 LOCKS = ["ticket", "mcs", "reciprocating", "pawl_mutex", "glibc", "ck_mcs"]
 
 
+def grid(ours=1, **options):
+    """Two cells in which pawl_mutex is `ours` times 4 and 1/4 of glibc, one with waits, and a queue that `barging` has none of."""
+    cells = [("cs 1, ncs 0", 16, 4 * ours, {"workload": "mutexbench", "cs": 1, "ncs": 0}, {}),
+             ("cs 20us, ncs 0", 4, 0.25 * ours, {"workload": "mutexbench", "cs_ns": 20000, "ncs": 0}, {}),
+             ("occasional: one of them every 1ms, cs 1, ncs 0", 16, 1, {"workload": "occasional", "period_ns": 1000000}, {"tail": True}),
+             ("condvar: 4 producers, 4 consumers, 64 places", 8, 0.5, {"workload": "condvar", "places": 64}, {"worst_wait_ns": None})]
+    points = []
+    for name, threads, times, cell, members in cells:
+        for lock, value in [("pawl_mutex", times), ("glibc", 1), ("barging", 2)]:
+            if lock != "barging" or cell["workload"] != "condvar":
+                points.append(point(lock, threads, spread(1e6 * value, f"{lock} {name}", **options), variant=name, **members) | {"cell": cell})
+    return result("grid", points, unit="operations/s")
+
+
 def every_workload():
     """A file of each workload, by name."""
     nothing = {"fairness": None, "jain": None, "starvation_ns": None, "worst_wait_ns": None, "perf": None}
@@ -73,6 +89,9 @@ def every_workload():
         "pingpong": result("pingpong", [point("line", 2, spread(50, "near"), variant="CPU 0 and 1", **nothing),
                                         point("line", 2, spread(90, "far"), variant="CPU 0 and 2", **nothing)],
                            unit="ns", higher_is_better=False),
+        "occasional": result("occasional", sweep(["pawl_mutex", "glibc"], (4, 16), tail=True), cs_ns=10000, ncs=0, period_ns=1000000),
+        "condvar": result("condvar", sweep(["pawl_mutex", "glibc"], (8,), **nothing), unit="items/s", producers=4, consumers=4, places=64),
+        "grid": grid(),
         "tail": result("tail", [p for ratio, t in over for p in sweep(["mcs", "pawl_mutex", "glibc"], (t,), tail=True,
                                                                       variant=f"oversubscription {ratio}")]),
     }

@@ -6,7 +6,7 @@ import re
 
 from browser import Browser
 from harness import check, folder, test
-from samples import crowd, every_workload, point, result
+from samples import crowd, every_workload, grid, point, result
 from test_report import HOSTILE, report
 
 
@@ -243,3 +243,25 @@ def page_says_every_doubt_once_and_where():
         texts = b.run("return [...document.querySelectorAll('.doubts li')].map((l) => l.textContent)")
     check(texts[:3] == ["no frequency", "others used 9.5 to 70 % of 2 CPUs (2 threads: mcs, clh)", "<b>hot</b> (4 threads: tts)"], str(texts))
     check(texts[3].startswith("crowded9 of 12 points2 threads: a_lock_with_a_long_name_0, ") and "name_8" in texts[3], texts[3])
+
+
+CELLS = """
+return [...document.querySelectorAll("table.map")].map((map) => [...map.rows].map((row) => [...row.cells].map(
+  (cell) => [cell.textContent, getComputedStyle(cell).backgroundColor])));
+"""
+
+
+@test
+def page_has_a_map_of_a_grid():
+    with folder() as f:
+        b = opened(f, {"grid": grid()})
+        throughput, worst, rare = b.run(CELLS)
+        check([cell[0] for cell in throughput[0]] == ["cell", "pawl_mutex", "glibc", "barging"], str(throughput[0]))
+        check([row[0][0] for row in throughput[1:]] == ["16 threads, free, cs 1, ncs 0", "4 threads, free, cs 20us, ncs 0",
+              "16 threads, free, occasional: one of them every 1ms, cs 1, ncs 0", "8 threads, free, condvar: 4 producers, 4 consumers, 64 places"], "cells")
+        better, worse = throughput[1][1], throughput[2][1]
+        check(3.8 < float(better[0]) < 4.2 and re.match(r"rgba\(0, 114, 178, 0\.[56]", better[1]), f"four times: {better}")
+        check(0.23 < float(worse[0]) < 0.27 and re.match(r"rgba\(213, 94, 0, 0\.[56]", worse[1]), f"a quarter: {worse}")
+        check(throughput[1][2][0] == "1.00" and throughput[4][3][0] == "–", f"{throughput[1][2]}, {throughput[4][3]}")
+        check(len(worst) == 4 and worst[1][1][0] == "100 µs", f"worst waits, of all but the queue: {worst}")
+        check(len(rare) == 2 and "occasional" in rare[1][0][0], f"waits of the rare one: {rare}")

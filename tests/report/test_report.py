@@ -11,7 +11,7 @@ import jsonschema
 
 from harness import check, environment, eventually, folder, output, pawl, refused, root, running, test
 import harness
-from samples import crowd, every_workload, point, result, spread, write
+from samples import crowd, every_workload, grid, point, result, spread, write
 
 HOSTILE = ["<img src=x onerror=window.hacked=1>", "</script><script>window.hacked=1</script>", "<!--<script>", "`touch hacked`'\\"]
 
@@ -154,7 +154,8 @@ def report_has_charts_of_every_workload():
     check(kinds["mutexbench", "moderate"] == [k for k in everything if k != "handover" for _ in range(2)], "a chart per pinning")
     check(kinds["atomic-struct", None].count("value") == 2, "a chart per variant")
     check(kinds["leveldb", None] == kinds["multiwait", None] == kinds["ring", None] == ["value"], "what is null was drawn")
-    check(kinds["pingpong", None] == [], "pingpong has charts")
+    check(kinds["pingpong", None] == kinds["condvar", None] == kinds["grid", None] == [], "charts of one number of threads")
+    check(kinds["occasional", None].count("waits") == 2, "a chart of waits per number of threads")
     check(kinds["tail", None].count("waits") == 4 and "p999" in kinds["tail", None] and kinds["tail", None].count("value") == 1, str(kinds["tail", None]))
 
 
@@ -204,6 +205,21 @@ def report_has_the_kernel_calls_of_files_that_have_them():
     calls = lambda section, row: [b["sections"][section]["rankings"][1]["rows"][row][k] for k in ["membarriers", "futex_waits", "futex_waits_void", "futex_wakes"]]
     check(calls(0, 0) == [0, 41.5, 0.25, 40], f"ticket: {calls(0, 0)}")
     check(calls(0, 4) == calls(1, 0) == [None] * 4, f"glibc, and an old ticket: {calls(0, 4)}, {calls(1, 0)}")
+
+
+@test
+def report_ranks_every_cell_of_a_grid():
+    with folder() as f:
+        b = book(report(f, {"grid": grid()}))
+    section, names = b["sections"][0], [l["name"] for l in b["locks"]]
+    found = {r["variant"].split(":")[0]: {names[row["lock"]]: row for row in r["rows"]} for r in section["rankings"]}
+    check(list(found) == ["cs 1, ncs 0", "cs 20us, ncs 0", "occasional", "condvar"], str(list(found)))
+    for cell, times in [("cs 1, ncs 0", 4), ("cs 20us, ncs 0", 0.25), ("condvar", 0.5)]:
+        check(abs(found[cell]["pawl_mutex"]["ratio"] / times - 1) < 0.05, f"{cell}: {found[cell]['pawl_mutex']['ratio']}")
+    check("barging" not in found["condvar"] and found["condvar"]["glibc"]["worst_wait_ns"] is None, "a queue that was not measured")
+    check(found["occasional"]["glibc"]["p99_ns"] > 0 and found["cs 1, ncs 0"]["glibc"]["p99_ns"] is None, "waits")
+    costs = [found["cs 1, ncs 0"]["glibc"][k] for k in ["switches_each", "migrations_each", "cpu_ns_each"]]
+    check(costs == [1.5, 0.5, 150], str(costs))
 
 
 @test

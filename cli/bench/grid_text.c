@@ -1,0 +1,136 @@
+/* grid_text.c - a grid as two lists for each lock of Pawl: where it is ahead of the others, and where it is behind */
+#include "bench.h"
+
+#include "cli/grid.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* What a row is about: how much is done, or how long the rare thread of `occasional` waits. */
+typedef struct row {
+    const point *ours, *glibc, *best; /* the best of the others; each may be NULL but the first */
+    bool waits;
+    double lead; /* over the best: from 1 on it is ahead */
+} row;
+
+static double value(const study *s, const point *p, bool waits)
+{
+    if (!waits)
+        return p->median;
+    double ns = POINT_MEDIAN(p, s->runs, waits.p99);
+    return 1e9 / (ns > 1 ? ns : 1);
+}
+
+static double times(const study *s, const point *p, const point *of, bool waits)
+{
+    double by = of != NULL ? value(s, of, waits) : 0;
+    return p != NULL && by > 0 ? value(s, p, waits) / by : -1;
+}
+
+/* The points of a cell have its name in common, and not just a name like it. */
+static row row_of(const study *s, const point *ours, bool waits)
+{
+    row r = {.ours = ours, .waits = waits};
+    for (size_t i = 0; i < s->point_count; i++) {
+        const point *p = &s->points[i];
+        if (p->variant != ours->variant || !p->peer)
+            continue;
+        if (strcmp(p->lock, "glibc") == 0)
+            r.glibc = p;
+        if (r.best == NULL || value(s, p, waits) > value(s, r.best, waits))
+            r.best = p;
+    }
+    double lead = times(s, ours, r.best, waits);
+    r.lead = lead >= 0 ? lead : 1; /* where the best of them did nothing, nobody is behind */
+    return r;
+}
+
+static int by_lead(const void *a, const void *b)
+{
+    double x = ((const row *)a)->lead, y = ((const row *)b)->lead;
+    return (x > y) - (x < y);
+}
+
+static void add_cell(grid *g, const row *r)
+{
+    const bench_request *q = &r->ours->request;
+    grid_add(g, "%u thread%s%s, %s%s", q->threads, q->threads == 1 ? "" : "s",
+             q->pin.policy == BENCH_FREE ? "" : ", pinned", r->ours->variant, r->waits ? "; its p99" : "");
+}
+
+static void add_worst(grid *g, const study *s, const point *p)
+{
+    add_time(g, p != NULL ? POINT_WORST(p, s->runs, worst_wait_ns) : -1);
+}
+
+static void add_row(grid *g, const study *s, const row *r)
+{
+    bool doubted = r->ours->doubts.count + (r->best != NULL ? r->best->doubts.count : 0) > 0;
+    add_cell(g, r);
+    add_ratio(g, times(s, r->ours, r->glibc, r->waits));
+    grid_add(g, "%s", r->best != NULL ? r->best->lock : "-");
+    add_ratio(g, times(s, r->best, r->glibc, r->waits));
+    add_worst(g, s, r->ours);
+    add_worst(g, s, r->best);
+    add_worst(g, s, r->glibc);
+    grid_add(g, "%s", doubted ? "?" : "");
+}
+
+/* The rows from one index to another; backwards if that is the way. */
+static void print_rows(FILE *f, const study *s, const row *rows, size_t from, size_t to)
+{
+    static const char *const heads[] = {"cell",       "x glibc",     "best other", "x glibc",
+                                        "worst wait", "the other's", "glibc's",    ""};
+    grid g = grid_new("lrlrrrrl");
+    for (size_t i = 0; i < g.columns; i++)
+        grid_add(&g, "%s", heads[i]);
+    for (size_t i = from; i != to; i += from < to ? 1 : (size_t)-1)
+        add_row(&g, s, &rows[from < to ? i : i - 1]);
+    if (from == to)
+        fputs("nowhere\n", f);
+    else
+        grid_print(&g, f);
+    grid_free(&g);
+}
+
+static void print_lock(FILE *f, const study *s, const char *lock)
+{
+    row *rows = allocate(2 * s->point_count, sizeof *rows);
+    size_t count = 0, behind = 0;
+    for (size_t i = 0; i < s->point_count; i++) {
+        const point *p = &s->points[i];
+        if (strcmp(p->lock, lock) != 0)
+            continue;
+        rows[count++] = row_of(s, p, false);
+        if (p->workload == &occasional)
+            rows[count++] = row_of(s, p, true);
+    }
+    qsort(rows, count, sizeof *rows, by_lead);
+    while (behind < count && rows[behind].best != NULL && rows[behind].lead < 1)
+        behind++;
+    fprintf(f, "%s is ahead of all others, most of all first, in %zu:\n", lock, count - behind);
+    print_rows(f, s, rows, count, behind);
+    fprintf(f, "\n%s is behind, most of all first, in %zu:\n", lock, behind);
+    print_rows(f, s, rows, 0, behind);
+    free(rows);
+}
+
+void grid_text(output *o, const study *s)
+{
+    print_head(o->file, s);
+    bool any = false;
+    for (size_t l = 0; l < s->lock_count; l++)
+        if (!s->locks[l]->peer) {
+            fputs(any ? "\n" : "", o->file);
+            print_lock(o->file, s, s->locks[l]->name);
+            any = true;
+        }
+    if (!any)
+        fputs("no lock of Pawl was measured; --json has the others\n", o->file);
+    fputs("\nx glibc: times as many operations as glibc's mutex, or, of the waits of a thread that asks "
+          "seldom, their\n"
+          "99th percentile as many times shorter. The worst wait is that of all runs; of a queue none is "
+          "timed.\n",
+          o->file);
+    print_doubts(o->file, s, "--json");
+}
