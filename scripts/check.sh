@@ -56,6 +56,7 @@ section_native() {
 }
 
 section_headers() {
+    tests/walks.py
     tests/headers.sh include
 }
 

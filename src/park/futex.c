@@ -31,6 +31,11 @@ int pawl_futex_wait_bits(_Atomic(uint32_t) *word, uint32_t value, int clock, con
     return error == ETIMEDOUT ? ETIMEDOUT : 0;
 }
 
+int pawl_futex_wait(_Atomic(uint32_t) *word, uint32_t value, int clock, const struct timespec *deadline)
+{
+    return pawl_futex_wait_bits(word, value, clock, deadline, PAWL_ALL_BITS);
+}
+
 static void wake(_Atomic(uint32_t) *word, int most, uint32_t bits)
 {
     int before = errno;

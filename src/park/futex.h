@@ -13,6 +13,7 @@
 
 /* Sleeps while the word holds `value`, until woken, or for no reason. A null deadline is no deadline.
  * Returns ETIMEDOUT if the time has come, else 0. */
+int pawl_futex_wait(_Atomic(uint32_t) *word, uint32_t value, int clock, const struct timespec *deadline);
 int pawl_futex_wait_bits(_Atomic(uint32_t) *word, uint32_t value, int clock, const struct timespec *deadline,
                          uint32_t bits);
 
@@ -21,12 +22,6 @@ void pawl_futex_wake_bits(_Atomic(uint32_t) *word, uint32_t bits);
 
 /* Wakes one that sleeps there. The memory may be gone. */
 void pawl_futex_wake(_Atomic(uint32_t) *word);
-
-static inline int pawl_futex_wait(_Atomic(uint32_t) *word, uint32_t value, int clock,
-                                  const struct timespec *deadline)
-{
-    return pawl_futex_wait_bits(word, value, clock, deadline, PAWL_ALL_BITS);
-}
 
 /* Sleeps for so long, less than a second. */
 void pawl_nap(long nanoseconds);
