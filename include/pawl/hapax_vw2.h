@@ -21,16 +21,8 @@
 #define PAWL_HAPAX_GRACE 256
 #endif
 
-typedef struct pawl_hapax_vw2 {
-    pawl_word arrive; /* hapax of the latest arrival                              */
-    pawl_word depart; /* hapax of the latest departure that met no visible waiter */
-} pawl_hapax_vw2;
-
-typedef struct pawl_hapax_vw2_ctx {
-    uint64_t hapax;
-    PAWL_HOLE(pthread_owner)
-    bool waited; /* then somebody probably waits for us, too */
-} pawl_hapax_vw2_ctx;
+typedef pawl_hapax_vw pawl_hapax_vw2;
+typedef pawl_hapax_vw_ctx pawl_hapax_vw2_ctx;
 
 /* Waits as a visible waiter. True once the lock is ours, false when the grace period is over. */
 PAWL_SLOW_PATH bool pawl_hapax_wait_visible(pawl_word *depart, pawl_word *visible, uint64_t pred)
