@@ -24,6 +24,8 @@ static bool arrived(const bench_team *t, const bench_request *q, const bench_ite
         *(producer ? &put : &taken) += t->workers[i].count;
         *(producer ? &put_sum : &taken_sum) += t->workers[i].sum;
     }
+    if (items->used > items->places)
+        return false;
     unsigned place = items->take;
     for (unsigned i = 0; i < items->used; i++, place = bench_next_place(place, items->places))
         taken_sum += items->item[place];

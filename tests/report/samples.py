@@ -24,7 +24,7 @@ def waits(base, threads):
 
 def point(lock, threads, values, variant=None, pin="free", doubts=(), tail=False, **members):
     values = sorted(values)
-    peer = lock.startswith(("glibc", "ck_", "nsync", "absl", "barging"))
+    peer = lock.startswith(("glibc", "ck_", "nsync", "absl"))
     members = dict.fromkeys(CALLS) | members if peer else members
     runs = [run(v, waits(150 * threads + i, threads) if tail else None, **members) for i, v in enumerate(values)]
     return {"lock": lock, "family": "peer" if peer else "pawl",
@@ -58,15 +58,15 @@ LOCKS = ["ticket", "mcs", "reciprocating", "pawl_mutex", "glibc", "ck_mcs"]
 
 
 def grid(ours=1, **options):
-    """Two cells in which pawl_mutex is `ours` times 4 and 1/4 of glibc, one with waits, and a queue that `barging` has none of."""
+    """Two cells in which pawl_mutex is `ours` times 4 and 1/4 of glibc, one with waits, and a queue that `ck_mcs` has none of."""
     cells = [("cs 1, ncs 0", 16, 4 * ours, {"workload": "mutexbench", "cs": 1, "ncs": 0}, {}),
              ("cs 20us, ncs 0", 4, 0.25 * ours, {"workload": "mutexbench", "cs_ns": 20000, "ncs": 0}, {}),
              ("occasional: one of them every 1ms, cs 1, ncs 0", 16, 1, {"workload": "occasional", "period_ns": 1000000}, {"tail": True}),
              ("condvar: 4 producers, 4 consumers, 64 places", 8, 0.5, {"workload": "condvar", "places": 64}, {"worst_wait_ns": None})]
     points = []
     for name, threads, times, cell, members in cells:
-        for lock, value in [("pawl_mutex", times), ("glibc", 1), ("barging", 2)]:
-            if lock != "barging" or cell["workload"] != "condvar":
+        for lock, value in [("pawl_mutex", times), ("glibc", 1), ("ck_mcs", 2)]:
+            if lock != "ck_mcs" or cell["workload"] != "condvar":
                 points.append(point(lock, threads, spread(1e6 * value, f"{lock} {name}", **options), variant=name, **members) | {"cell": cell})
     return result("grid", points, unit="operations/s")
 

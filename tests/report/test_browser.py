@@ -256,7 +256,7 @@ def page_has_a_map_of_a_grid():
     with folder() as f:
         b = opened(f, {"grid": grid()})
         throughput, worst, rare = b.run(CELLS)
-        check([cell[0] for cell in throughput[0]] == ["cell", "pawl_mutex", "glibc", "barging"], str(throughput[0]))
+        check([cell[0] for cell in throughput[0]] == ["cell", "pawl_mutex", "glibc", "ck_mcs"], str(throughput[0]))
         check([row[0][0] for row in throughput[1:]] == ["16 threads, free, cs 1, ncs 0", "4 threads, free, cs 20us, ncs 0",
               "16 threads, free, occasional: one of them every 1ms, cs 1, ncs 0", "8 threads, free, condvar: 4 producers, 4 consumers, 64 places"], "cells")
         better, worse = throughput[1][1], throughput[2][1]
