@@ -15,7 +15,7 @@ static void overlap_lock_without_residual_check(void *lock, lock_ctx *c)
     (void)c;
     pawl_hemlock_overlap *l = lock;
     pawl_word *mine = &pawl_hemlock_self.overlap;
-    pawl_thread_enter();
+    pawl_hemlock_self.awaited = pawl_thread_enter();
     uint64_t before = atomic_exchange_explicit(&l->tail, pawl_address(mine), memory_order_acq_rel);
     if (before == 0)
         return;
