@@ -687,10 +687,11 @@ def a_grid_as_csv_has_the_parameters_of_each_cell():
 @test
 def quick_grids_are_quick_and_options_after_it_prevail():
     with folder() as f:
-        text = output("bench", "grid", "--quick", *BRIEF, "--lock", "glibc", "-j")
-        check(json.loads(text)["parameters"]["duration_s"] == 0.005, "an option after it")
-        b = results("grid", *BRIEF, "--quick", "--lock", "glibc")
-        check((b["parameters"]["duration_s"], b["parameters"]["processes"]) == (0.1, 3), str(b["parameters"]))
+        text = output("bench", "grid", *BRIEF, "--quick", "--duration", "5ms", "--lock", "glibc", "-j")
+        p = json.loads(text)["parameters"]
+        check((p["duration_s"], p["processes"]) == (0.005, 5), str(p))
+        p = results("grid", "--quick", "--runs", "1", "--lock", "glibc")["parameters"]
+        check((p["duration_s"], p["processes"]) == (0.06, 1), str(p))
         for name in ["a", "b"]:
             open(f"{f}/{name}.json", "w").write(text)
         check("0 slower, 0 faster, 25 without" in output("compare", f"{f}/a.json", f"{f}/b.json"), "two grids")
