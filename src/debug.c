@@ -252,7 +252,7 @@ static void release(debug_lock *l, const debug_stack *here)
 {
     *last_release(l->address) = (debug_release){l->address, here};
     pawl_debug_lock_disown(l);
-    pawl_debug_lock_settle(l);
+    pawl_debug_lock_forget_unused(l);
 }
 
 void pawl_debug_unlocking(const void *address, const char *kind, unsigned how)

@@ -51,7 +51,7 @@ static void drop(debug_lock *l)
     unused_locks = l;
 }
 
-void pawl_debug_lock_settle(debug_lock *l)
+void pawl_debug_lock_forget_unused(debug_lock *l)
 {
     if (l->owner == NULL && l->in == NULL && l->out == NULL)
         drop(l);

@@ -7,8 +7,8 @@
 
 #include <sys/mman.h>
 
-#define CHUNK  (64 * 1024) /* bytes taken from the system at a time      */
-#define REFILL 4           /* nodes that a thread takes from the pool    */
+#define CHUNK  (64 * 1024) /* bytes taken from the system at a time   */
+#define REFILL 4           /* nodes that a thread takes from the pool */
 
 static struct {
     pawl_word lock; /* guards the rest; held for a few instructions */
@@ -86,7 +86,7 @@ void pawl_nodes_trim(size_t keep)
 }
 
 /* A thread that only unlocks what others locked never refills: it must be known before its first node. */
-void pawl_nodes_settle(void)
+void pawl_node_put_slow(void)
 {
     pawl_thread_enter();
     pawl_nodes_self.puts_left = INT8_MAX;
@@ -96,7 +96,7 @@ void pawl_nodes_settle(void)
 void pawl_nodes_leave(void)
 {
     pawl_nodes_trim(0);
-    pawl_nodes_self.puts_left = 0; /* a destructor that unlocks again calls pawl_nodes_settle() again */
+    pawl_nodes_self.puts_left = 0; /* a destructor that unlocks again calls pawl_node_put_slow() again */
 }
 
 void pawl_nodes_reserve(size_t n)
