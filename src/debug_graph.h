@@ -1,8 +1,8 @@
 /* debug_graph.h - which locks there are, who holds them, and in which order they have been taken
  *
- * A lock is known while it is held or has a place in an order: A before B if a thread that held A ever waited
- * for B. All memory comes straight from the system, because the locks may be an allocator's. Everything here
- * is done with the debug mode's own lock held (debug.c).
+ * A lock is known while it is held or has a place in an order: A before B if a thread that held A ever waited for B.
+ * All memory comes straight from the system, because the locks may be an allocator's. Everything here needs the debug
+ * mode's own lock (debug.c).
  */
 #pragma once
 

@@ -1,4 +1,4 @@
-/* mutex_call.c - pawl_mutex through a call, which debug mode can watch without a compiler's help */
+/* mutex_call.c - pawl_mutex out of line, where debug mode can be switched on at run time */
 #include <pawl/mutex.h>
 #include "debug.h"
 

@@ -4,8 +4,8 @@
  * Bypass      0
  * Space       1 word per lock, 1 per thread
  * Unlock      by its owner, not in constant time, as in hemlock.h; does not touch the lock after the hand-off;
- *             `hemlock_overlap`: does not wait for its successor but, at its next hand-off or the end of the
- *             thread, for the mailbox to be empty;
+ *             `hemlock_overlap`: does not wait for its successor, but at its next hand-off, or when the thread ends,
+ *             until the mailbox is empty;
  *             `hemlock_ah`: hands off before it knows whether anybody waits, and so touches the lock after the
  *             hand-off: the next owner must not free it
  * Waiting     local as long as a thread holds one contended lock at a time

@@ -45,7 +45,7 @@ typedef struct pawl_mutex {
     _Atomic(uint32_t) held;
     _Atomic(uint32_t) queue;
     PAWL_HOLE(pthread_owner)
-    _Atomic(uint32_t) patience; /* releases until the next reads the clock */
+    _Atomic(uint32_t) patience; /* releases left until one reads the clock */
     PAWL_HOLE(pthread_kind)
     PAWL_HOLE(pthread_meta)
     /* Guarded by the bucket's lock, like the queue. Times are in ticks of 1024 ns. */
