@@ -1,6 +1,6 @@
 /* pawl.h - what an application includes: the mutex and its condition variable, every lock, and the semaphore
  *
- * A program that wants one lock only includes its header, <pawl/ticket.h> say, instead.
+ * A program that needs just one lock can include its header instead, say <pawl/ticket.h>.
  */
 #pragma once
 

@@ -6,16 +6,16 @@
 //   pawl::raw<traits::mcs>      pawl_mcs and no byte more: for guard and + only
 //   pawl::condition_variable    pawl_cond, over any of them
 //
-//   pawl::guard hold(lock);               holds the lock until its end, and the context that unlock needs
+//   pawl::guard hold(lock);               holds the lock, and the context that unlock needs, until its end
 //   int n = lock + [&] { return ++m; };   runs the lambda under the lock, and returns what it returns
 //
-// What lock() has to tell unlock() must live somewhere in between, and neither takes an argument here. A
-// basic_lock keeps it next to the lock. The owner alone touches it, and nobody does after the release: it
-// costs its bytes, but breaks no promise. A guard and + keep it on the stack, where the papers have it. A
-// lock whose unlock needs to be told nothing has the size of its C struct.
+// lock() and unlock() take no argument here, so a lock's context must live somewhere between the two. A basic_lock
+// keeps it next to the lock. Only the owner touches it, and never after the release: it costs its bytes, but breaks
+// no promise. A guard and + keep it on the stack, as in the papers. A lock without a context has the size of its C
+// struct.
 //
-// Locks are constant-initialised where the standard library permits, unlocked, and neither copied nor moved.
-// Nothing here throws. Which thread may unlock, and who may destroy a lock when, is the algorithm's: see its
+// Locks start unlocked, constant-initialised where the standard library permits, and are neither copied nor moved.
+// Nothing here throws. Which thread may unlock, and when a lock may be destroyed, depends on the algorithm: see its
 // header, or `pawl list`.
 #pragma once
 
@@ -28,9 +28,9 @@
 #include <type_traits>
 #include <utility>
 
-// Code with hooks (pawl/detail/hooks.h) has types of its own, under the same names: their functions call hooks, and their
-// destructors tell of the end of a lock, which would cost every global lock a place in atexit()'s list where nobody
-// listens. So the linker never takes the code of one mode for that of another.
+// With hooks (pawl/detail/hooks.h), the same names stand for other types, so that the linker never mixes code of two
+// modes. Their functions call hooks, and their destructors report the end of a lock. Without hooks there are no such
+// destructors: each would cost a global lock a place in atexit()'s list.
 #ifdef PAWL_HOOKED
 #define PAWL_MODE_BEGIN                                                                                      \
     inline namespace PAWL_HOOKED                                                                             \
@@ -41,8 +41,8 @@
 #define PAWL_MODE_END
 #endif
 
-// A traits type for pawl_<name>, a lock of that form (locks.h). It also serves locks that are not in the register, such as
-// one's own capacitors.
+// A traits type for pawl_<name>, a lock of that form (locks.h). Also for locks that are not in the register, such as
+// your own capacitors.
 #define PAWL_TRAITS(name, form)                                                                              \
     PAWL_MODE_BEGIN                                                                                          \
     PAWL_TRAITS_HERE(name, form)                                                                             \
@@ -94,14 +94,14 @@ namespace traits
 namespace detail
 {
 
-// Whoever listens wants to know of the end of a lock.
+// With hooks, the end of a lock is reported.
 #ifdef PAWL_HOOKED
 inline constexpr bool tells_of_end = true;
 #else
 inline constexpr bool tells_of_end = false;
 #endif
 
-// `{}` and not nothing: before C++20 a std::atomic that is not told its value has none.
+// `{}`, because before C++20 a default-initialised std::atomic has no value.
 template <class X, bool = X::has_destroy || tells_of_end>
 struct storage {
     typename X::lock_type lock{};
@@ -119,7 +119,7 @@ struct storage<X, true> {
     }
 };
 
-// A context between lock and unlock.
+// Keeps a context between lock and unlock.
 template <class Context>
 struct shelf {
     Context context{};
@@ -144,8 +144,8 @@ struct shelf<pawl_no_ctx> {
     }
 };
 
-// Times as the C functions take them: none before the clock's epoch, and none later than 250 years after it,
-// so that hours::max() is a long time and not an overflow.
+// Times as the C functions take them, none before the clock's epoch and none later than 250 years after it:
+// hours::max() is a long time and not an overflow.
 template <class Rep, class Period>
 std::chrono::nanoseconds saturated(const std::chrono::duration<Rep, Period> &d) noexcept
 {
@@ -172,7 +172,7 @@ timespec from_now(const std::chrono::duration<Rep, Period> &d) noexcept
     return as_timespec(std::chrono::steady_clock::now().time_since_epoch() + saturated(d));
 }
 
-// The C name of a clock that the kernel knows, or -1. Both standard libraries map these two in this way.
+// The kernel's number for a clock, or -1. Both standard libraries map these two in this way.
 template <class Clock>
 inline constexpr int kernel_clock = std::is_same_v<Clock, std::chrono::steady_clock>   ? CLOCK_MONOTONIC
                                     : std::is_same_v<Clock, std::chrono::system_clock> ? CLOCK_REALTIME
@@ -219,7 +219,7 @@ class basic_lock : public raw<X>, private detail::shelf<typename X::context>
         this->put(c);
     }
 
-    // There is none unless the algorithm has one.
+    // Only if the algorithm has a trylock.
     template <class T = X>
     auto try_lock() noexcept -> std::enable_if_t<T::has_trylock, bool>
     {
@@ -230,7 +230,7 @@ class basic_lock : public raw<X>, private detail::shelf<typename X::context>
         return locked;
     }
 
-    // The copy is taken first: once it is released, the lock is the next owner's, to write or to destroy.
+    // Copies the context first: once released, the lock is the next owner's, to write or to destroy.
     void unlock() noexcept
     {
         context c = this->get();
@@ -256,7 +256,7 @@ class timed_lock : public basic_lock<X>
             const timespec deadline = detail::as_timespec(detail::saturated(t.time_since_epoch()));
             return X::lock_until(this->native_handle(), detail::kernel_clock<Clock>, &deadline);
         } else {
-            // A clock of unknown pace: believed once it says that the time has come.
+            // A clock of unknown pace: asked again after each wait, until it says that the time has come.
             do
                 if (try_lock_for(t - Clock::now()))
                     return true;
@@ -273,8 +273,8 @@ class timed_lock : public basic_lock<X>
 using timed_mutex = timed_lock<traits::mutex>;
 using fair_mutex = timed_lock<traits::fairmutex>;
 
-// pawl::guard g(lock) for a lock of this file. pawl::guard<pawl::mcs> g(l) for the C struct, too: it has to
-// be told the algorithm, as several share a struct.
+// pawl::guard g(lock) for a lock of this file. pawl::guard<pawl::mcs> g(l) also for a C struct: it must name the
+// algorithm, because several share a struct.
 template <class Lock>
 class guard
 {
@@ -308,7 +308,7 @@ auto operator+(raw<X> &lock, F &&f) -> std::invoke_result_t<F>
     return std::forward<F>(f)();
 }
 
-// Takes what holds the lock: a std::unique_lock, or a guard. Waits of one time use one lock.
+// Waits with whatever holds the lock: a std::unique_lock or a guard. Concurrent waiters must use the same lock.
 class condition_variable
 {
   public:
@@ -361,8 +361,8 @@ class condition_variable
             const timespec deadline = detail::as_timespec(detail::saturated(t.time_since_epoch()));
             return status(sleep(holder, detail::kernel_clock<Clock>, &deadline));
         } else {
-            // If that clock is not there yet, the caller looks at its condition and comes back. To sleep on
-            // here would miss a signal that came between.
+            // If that clock says it is too early, return: the caller checks its condition and comes back. To sleep on
+            // here could miss a signal that came in between.
             const auto slept = wait_for(holder, t - Clock::now());
             return Clock::now() < t ? std::cv_status::no_timeout : slept;
         }

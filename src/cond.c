@@ -16,7 +16,7 @@ _Static_assert((int)WAITING == (int)PAWL_ASLEEP, "a thread that waits for a sign
 
 /* ---- the queue, under the bucket's lock */
 
-/* G: who finds that nobody waits, and destroys the condition variable, comes after the last one that left. */
+/* G: a thread that sees no waiters, and destroys the condition variable, comes after the last one that left. */
 static void count(pawl_bucket *b, pawl_cond *c)
 {
     const pawl_sleeper *first = pawl_queue_first(b, c);
@@ -33,14 +33,14 @@ void pawl_cond_enqueue(pawl_cond *c, pawl_sleeper *w, pawl_mutex *mutex)
     pawl_bucket_unlock(b);
 }
 
-/* Its key says which queue it is in. It is none once it was signalled, and then the condition variable may be
- * gone, but the bucket is not. */
+/* A waiter's key names the queue it is in, until a signal takes it out. From then on the condition variable may be
+ * gone, so this does not touch it. */
 bool pawl_cond_is_in_queue(const pawl_cond *c, const pawl_sleeper *w)
 {
     return atomic_load_explicit(&w->key, memory_order_relaxed) == pawl_address(c);
 }
 
-/* The time has come. False if it was signalled just before. */
+/* After a timeout. False if it was signalled just before. */
 bool pawl_cond_withdraw(pawl_cond *c, pawl_sleeper *w)
 {
     pawl_bucket *b = pawl_bucket_lock(c);
@@ -56,8 +56,8 @@ bool pawl_cond_withdraw(pawl_cond *c, pawl_sleeper *w)
 
 /* ---- signalling */
 
-/* Takes the first waiter, or all of them, out of the queue. Nobody finds them there any more, and they cannot
- * leave before they have been told to. */
+/* Takes the first waiter, or all of them, out of the queue. Nobody else finds them now, and they cannot leave before
+ * they are told to. */
 static pawl_sleeper *call(pawl_cond *c, bool all)
 {
     pawl_bucket *b = pawl_bucket_lock(c);
@@ -80,8 +80,8 @@ static pawl_sleeper *call(pawl_cond *c, bool all)
     return first;
 }
 
-/* They join the mutex's queue, asleep as they are. If it has a queue, somebody sees to that already. If not, the first of
- * them is its head, which has to be up, or keep its own time. */
+/* Requeues the waiters to the mutex without waking them. If the mutex has a queue, somebody is looking after its
+ * head. If not, the first of them becomes the head, and must be up. */
 static void transfer(void *list)
 {
     pawl_sleeper *first = list, *asleep = NULL;
@@ -106,8 +106,8 @@ static void tell(pawl_sleeper *w)
     pawl_futex_wake(&w->state);
 }
 
-/* Keeps those at the beginning of a list that have one mutex, and returns the rest. Waits of one time should use one
- * lock; glibc's do not mind if they do not, and programs do it. */
+/* Cuts the list after the leading waiters of one mutex, and returns the rest. Concurrent waiters should use the same
+ * lock; with glibc they need not, and there are programs that rely on it. */
 static pawl_sleeper *cut(pawl_sleeper *first)
 {
     pawl_sleeper *last = first;
@@ -135,7 +135,7 @@ void pawl_cond_signal_waiters(pawl_cond *c, bool all)
         return;
     }
     for (pawl_sleeper *w = call(c, all), *rest; w != NULL; w = rest) {
-        rest = cut(w); /* before any of them goes */
+        rest = cut(w); /* before any of them may return */
         if (w->mutex != NULL)
             transfer(w);
         else
@@ -164,7 +164,7 @@ int pawl_cond_sleep_call(pawl_cond *c, pawl_sleeper *w, int clock, const struct 
     return 0;
 }
 
-/* With the lock held. Of a broadcast, it is the next one's turn to want it. */
+/* With the lock held. After a broadcast, it is the next waiter's turn to lock. */
 void pawl_cond_leave_call(pawl_sleeper *w)
 {
     if (w->next != NULL)

@@ -1,12 +1,12 @@
-/* copy.c - there is one libpawl in a process
+/* copy.c - makes sure that there is one libpawl in a process
  *
- * Two copies (one linked into the program, one into a plugin) have two sets of tables. A thread that sleeps in one is
- * not found by a post through the other, on a lock that both have their hands on. Nobody would notice until a wake-up
- * is lost, so this looks when a copy is loaded.
+ * Two copies (one linked into the program, one into a plugin) have two sets of tables. If both use one lock, a post
+ * through one copy does not find a thread that sleeps in the other. Nobody would notice until a wake-up is lost, so
+ * each copy checks when it is loaded.
  *
- * Every copy has an ELF note, which needs no symbol that a linker could hide or bind elsewhere. dl_iterate_phdr() shows
- * those of one dlmopen() namespace: the others have a C library of their own, and are meant to be apart. The interposer's
- * libraries are no copies: their locks lie in pthread_mutex_t, where no code but theirs touches them.
+ * Every copy has an ELF note, which needs no symbol that a linker could hide or bind elsewhere. dl_iterate_phdr()
+ * shows the notes of one dlmopen() namespace: the others have a C library of their own, and are meant to be apart.
+ * The interposer's libraries do not count: their locks lie in pthread_mutex_t, where no other code touches them.
  */
 #include "copy.h"
 

@@ -4,7 +4,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* In the source files without which no part of libpawl works: where they are linked, copy.c is. */
+/* In the source files that every use of libpawl needs: linking them links copy.c. */
 #ifdef PAWL_IN_PTHREAD_MUTEX
 #define PAWL_ONE_COPY
 #else

@@ -6,8 +6,8 @@
  *   1, abort   on: a report, then abort(); code compiled with -DPAWL_DEBUG does so by default
  *   continue   on: a report, and the program goes on
  *
- * One lock of its own guards it all: with the debug mode on, no two threads lock anything in the same instant.
- * Valgrind is told of locks also when it is off.
+ * One lock guards it all: with debug mode on, no two threads lock anything at the same time. Valgrind is told of
+ * locks even when it is off.
  */
 #include "debug.h"
 #include "debug_report.h"
@@ -32,7 +32,7 @@ bool pawl_debug_on;
 static _Atomic(int) mode; /* a debug_mode */
 static _Atomic(uint32_t) guard;
 static __thread debug_thread *self __attribute__((tls_model("initial-exec")));
-/* In here, or in what it calls: an allocator, or a signal handler, that takes a lock of its own then. */
+/* This thread is in here. If an allocator or a signal handler locks meanwhile, it does so unseen. */
 static __thread bool busy __attribute__((tls_model("initial-exec")));
 static __thread int saved_errno __attribute__((tls_model("initial-exec")));
 
@@ -84,8 +84,8 @@ static pid_t thread_id(void)
     return (pid_t)syscall(SYS_gettid);
 }
 
-/* Fork handlers that were registered earlier run in between, and may lock: they do it unseen, both ways. Whoever
- * forks in here (a handler of SIGABRT, after a report) has the guard already. */
+/* Fork handlers that were registered earlier run while we hold the guard, before and after the fork, and may lock:
+ * they do so unseen. A thread that forks in here (a handler of SIGABRT, after a report) has the guard already. */
 static __thread bool forks_inside __attribute__((tls_model("initial-exec")));
 
 static void before_fork(void)
@@ -112,7 +112,7 @@ static void after_fork_in_child(void)
     after_fork();
 }
 
-/* Reports and /proc are written and read at cancellation points, which no lock is. */
+/* Writing reports and reading /proc are cancellation points, and a lock must not be one. */
 static __thread int saved_cancel_state __attribute__((tls_model("initial-exec")));
 
 static void leave(void)
@@ -124,7 +124,7 @@ static void leave(void)
     pthread_setcancelstate(saved_cancel_state, NULL);
 }
 
-/* Before the first lock is taken, because they may load code and allocate memory. */
+/* Before the first lock is taken, because these may load code and allocate memory. */
 static void prepare(void)
 {
     static _Atomic(bool) prepared;
@@ -164,7 +164,7 @@ void pawl_debug_reported(void)
 
 /* ---- what threads do */
 
-/* Whether the lock contradicts that somebody holds it: then it was released by code that does not tell. */
+/* Whether the lock says that nobody holds it: then code without hooks has released it. */
 static bool denies(unsigned how)
 {
     return (how & PAWL_HOW_TELLS) && !(how & PAWL_HOW_HELD);
@@ -236,7 +236,7 @@ void pawl_debug_not_locked(const void *l)
     valgrind_loud();
 }
 
-/* The last releases, by address: for the report of one too many. */
+/* The last releases by address, for the report of one too many. */
 typedef struct debug_release {
     const void *address;
     const debug_stack *stack;
@@ -252,7 +252,7 @@ static void release(debug_lock *l, const debug_stack *here)
 {
     *last_release(l->address) = (debug_release){l->address, here};
     pawl_debug_lock_disown(l);
-    pawl_debug_lock_settle(l);
+    pawl_debug_lock_forget_unused(l);
 }
 
 void pawl_debug_unlocking(const void *address, const char *kind, unsigned how)
@@ -349,7 +349,7 @@ void pawl_debug_loud(void)
 
 /* ---- the end of a thread */
 
-/* A thread may end with a lock that another will unlock. What remembers it stays. */
+/* A thread may end with a lock that another will unlock. Then its record stays. */
 void pawl_debug_thread_end(void)
 {
     debug_thread *me = self != NULL ? enter() : NULL;

@@ -1,13 +1,13 @@
-/* debug.h - the debug mode, for the library itself: what its functions tell, if it is on
+/* debug.h - the debug mode inside the library: what functions report if it is on
  *
- * Code that is compiled with -DPAWL_DEBUG tells the same through <pawl/detail/hooks.h>, unless PAWL_DEBUG=0 is in the
- * environment. Whoever takes locks for others that were not compiled so (the functions with `_call` in
- * mutex.h, an interposer) does this:
+ * Code compiled with -DPAWL_DEBUG reports the same through <pawl/detail/hooks.h>, unless PAWL_DEBUG=0 is in the
+ * environment. Code that locks on behalf of programs compiled without it (the `_call` functions of mutex.h, an
+ * interposer) does this:
  *
  *   if (PAWL_UNLIKELY(pawl_debug_on))
  *       pawl_debug_locking(l, "pthread_mutex_t", how);     ... then pawl_debug_locked(), and so on
  *
- * A library without it is made with PAWL_NO_DEBUG.
+ * PAWL_NO_DEBUG makes a library without it.
  */
 #pragma once
 
@@ -37,12 +37,12 @@ static inline void pawl_debug_thread_end(void)
 /* Set by PAWL_DEBUG in the environment before main() starts, and constant from then on. */
 extern bool pawl_debug_on;
 
-/* A condition variable is about to release this lock. False if the calling thread is not known to hold it;
- * otherwise it is told of the end of the wait, too. */
+/* A condition variable is about to release this lock. False if the calling thread is not known to hold it; if true,
+ * pawl_debug_wait_end() must follow. */
 bool pawl_debug_wait_begin(const void *l);
 void pawl_debug_wait_end(const void *l, const char *kind);
 
-/* The calling thread will take no more locks, or start anew if it does. */
+/* The calling thread ends; if it locks again, it starts anew. */
 void pawl_debug_thread_end(void);
 
 #endif

@@ -51,7 +51,7 @@ static void drop(debug_lock *l)
     unused_locks = l;
 }
 
-void pawl_debug_lock_settle(debug_lock *l)
+void pawl_debug_lock_forget_unused(debug_lock *l)
 {
     if (l->owner == NULL && l->in == NULL && l->out == NULL)
         drop(l);
@@ -76,7 +76,7 @@ void pawl_debug_lock_disown(debug_lock *l)
 
 /* ---- order */
 
-/* By both ends: a lock may come before very many, each of which is taken again and again. */
+/* Hashed by both ends: a lock may come before very many, each of which is taken again and again. */
 static debug_edge **edge_bucket(const debug_lock *from, const debug_lock *to)
 {
     uint64_t both = (uint64_t)(uintptr_t)from * 0x9E3779B97F4A7C15u ^ (uint64_t)(uintptr_t)to;
@@ -152,7 +152,7 @@ bool pawl_debug_order(debug_lock *from, debug_lock *to, pid_t thread, const debu
     return true;
 }
 
-/* Breadth first, for the shortest way. */
+/* Breadth first, for the shortest path. */
 bool pawl_debug_comes_before(debug_lock *from, debug_lock *to)
 {
     static uint64_t search;

@@ -19,7 +19,7 @@ __attribute__((format(printf, 1, 2))) static void say(const char *format, ...)
     length = length < (int)sizeof line - 2 ? length : (int)sizeof line - 2;
     line[length] = '\n';
     ssize_t written = write(STDERR_FILENO, line, (size_t)length + 1);
-    (void)written; /* nothing is left to be done about it */
+    (void)written; /* nothing can be done if it fails */
 }
 
 static void say_title(const char *what)

@@ -1,7 +1,8 @@
 /* debug_shared.c - a lock in shared memory that a second process takes
  *
- * Waiters sleep in tables of their process, so a post from another one does not find them. What processes that were
- * forked from one another have taken is on a page they share. Others, which only map the same file, are not noticed.
+ * Waiters sleep in tables of their process, where a post from another process does not find them. Processes that were
+ * forked from one another record on a shared page what they have taken. Others, which only map the same file, go
+ * unnoticed.
  */
 #include "debug_shared.h"
 
@@ -15,9 +16,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#define PLACES 4096 /* locks that share one are told apart, and the first of them is watched */
+#define PLACES 4096 /* of locks with the same place, only the first is watched */
 
-/* Where a lock is, whatever its address: device, inode and offset, hashed; and who took it. */
+/* Where a lock is, whatever its address (device, inode and offset, hashed), and who took it. */
 typedef struct place {
     _Atomic(uint64_t) where;
     _Atomic(int) process; /* OVER after a report */
@@ -34,12 +35,11 @@ void pawl_debug_shared_prepare(void)
     places = memory != MAP_FAILED ? memory : NULL;
 }
 
-/* The kernel's word for a page. The lock was written to, so that a private page is no file's any more. */
+/* Asks the kernel. The lock has been written to, so a private page is no longer the file's. */
 static bool is_in_shared_page(uintptr_t address)
 {
     enum { FILE_OR_SHARED = 61, KNOWN = 64 };
-    static uintptr_t
-        not_shared[KNOWN]; /* pages that were not, so that one lock is not asked for again and again */
+    static uintptr_t not_shared[KNOWN]; /* pages found private, so that each is looked up once */
     uintptr_t number = address / (uintptr_t)sysconf(_SC_PAGESIZE);
     uint64_t page = 0;
     if (not_shared[number % KNOWN] == number)
@@ -55,7 +55,7 @@ static bool is_in_shared_page(uintptr_t address)
     return shared;
 }
 
-/* 0, or what a line of /proc/self/maps says of the address, if its mapping is shared. */
+/* Where this line of /proc/self/maps puts the address, if its mapping is shared; else 0. */
 static uint64_t where_in_line(const char *line, uintptr_t address)
 {
     unsigned long from, to, offset, inode;
@@ -70,7 +70,7 @@ static uint64_t where_in_line(const char *line, uintptr_t address)
 
 static uint64_t where(uintptr_t address)
 {
-    static char text[8192]; /* the guard of the debug mode is held */
+    static char text[8192]; /* the debug mode's lock is held */
     uint64_t found = 0;
     size_t have = 0;
     ssize_t more;
@@ -105,7 +105,7 @@ int pawl_debug_other_process(const void *lock)
                                                 memory_order_relaxed) ||
         other == me || other == OVER)
         return 0;
-    if (kill(other, 0) != 0 && errno == ESRCH) { /* it has left the lock to us */
+    if (kill(other, 0) != 0 && errno == ESRCH) { /* it has ended, and left the lock to us */
         atomic_store_explicit(&p->process, me, memory_order_relaxed);
         return 0;
     }

@@ -1,4 +1,4 @@
-/* debug_shared.h - a lock in shared memory that a second process takes; under the guard of the debug mode */
+/* debug_shared.h - a lock in shared memory that a second process takes; needs the debug mode's lock */
 #pragma once
 
 #include <stdbool.h>
@@ -6,5 +6,5 @@
 /* Once, before the first fork. */
 void pawl_debug_shared_prepare(void);
 
-/* The process that took this lock, which the caller has just taken, before; or 0 if that is nobody else. Told once. */
+/* The other process that took this lock before the caller took it just now, or 0. Tells it once. */
 int pawl_debug_other_process(const void *lock);

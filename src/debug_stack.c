@@ -1,7 +1,6 @@
 /* debug_stack.c - call stacks, each kept once
  *
- * A program has few places where it takes locks. So their stacks are kept for ever, and what remembers one
- * remembers a pointer.
+ * A program takes locks in few places. So their stacks are kept for ever, and others hold pointers to them.
  */
 #include "debug_stack.h"
 

@@ -17,12 +17,12 @@
 
 enum { HELD = 1, QUEUED = 2, FLAGS = HELD | QUEUED };
 
-enum { ASLEEP, AWAKE, OWNER }; /* a waiter's state; all but ASLEEP need no waking */
+enum { ASLEEP, AWAKE, OWNER }; /* a waiter's state; only ASLEEP needs waking */
 
 /* ---- the queue, under the bucket's lock */
 
-/* Moves those that have arrived to the end of the queue. The mutex is held, by whom does not matter. Somebody has arrived
- * or is in the queue already. */
+/* Moves new arrivals to the end of the queue, in order. The mutex must be held, by whomever, and somebody must have
+ * arrived or be in the queue already. */
 static void collect(pawl_bucket *b, pawl_fairmutex *m)
 {
     uint64_t arrivals = atomic_exchange_explicit(&m->word, HELD | QUEUED, memory_order_acquire); /* E */
@@ -63,7 +63,7 @@ void pawl_fairmutex_unlock_contended(pawl_fairmutex *m)
     pawl_bucket *b = pawl_bucket_lock(m);
     pawl_sleeper *first = pawl_queue_first(b, m), *asleep = NULL;
     while (first == NULL) {
-        if (pawl_cas_release(&m->word, HELD, 0)) { /* all of them have given up */
+        if (pawl_cas_release(&m->word, HELD, 0)) { /* all waiters have given up */
             pawl_bucket_unlock(b);
             return;
         }
@@ -110,7 +110,7 @@ static bool spin(const pawl_sleeper *w)
     return false;
 }
 
-/* False if it was handed the mutex just in time. */
+/* After a timeout. False if it was handed the mutex just before. */
 static bool leave(pawl_fairmutex *m, pawl_sleeper *w)
 {
     pawl_bucket *b = pawl_bucket_lock(m);
@@ -134,7 +134,7 @@ int pawl_fairmutex_lock_until(pawl_fairmutex *m, int clock, const struct timespe
     int error = deadline != NULL ? pawl_deadline_check(clock, deadline) : 0;
     if (error != 0)
         return error;
-    if (PAWL_UNLIKELY(pawl_is_reentry(m))) /* who hands it over needs the bucket, and so does who leaves */
+    if (PAWL_UNLIKELY(pawl_is_reentry(m))) /* a hand-off needs the bucket, and so does leaving */
         return pawl_reentry_poll(try, m, clock, deadline);
     pawl_sleeper w;
     uint32_t awake = AWAKE;

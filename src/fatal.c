@@ -7,6 +7,6 @@
 _Noreturn void pawl_fatal(const char *line)
 {
     ssize_t written = write(STDERR_FILENO, line, strlen(line));
-    (void)written; /* nothing is left to be done about it */
+    (void)written; /* nothing can be done if it fails */
     abort();
 }

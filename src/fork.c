@@ -25,7 +25,7 @@ void pawl_fork_process(void)
 
 #ifdef PAWL_IN_PTHREAD_MUTEX
 
-/* preload/fork/epoch.c finds out: in a child whose handlers have started threads it would be too late here. */
+/* preload/fork/epoch.c detects forks: a handler here would be too late if others had started threads in the child. */
 void pawl_fork_expect(void)
 {
 }

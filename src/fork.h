@@ -1,17 +1,16 @@
 /* fork.h - a child of fork(), where no other thread exists */
 #pragma once
 
-/* Before anything else of the library is used in a child: forgets the threads that were asleep in the parent, and
- * the mutexes of the library's own tables that they held. */
+/* Before any other use of the library in a child: forgets the threads that were asleep in the parent, and unlocks the
+ * library's own tables, which they may have held. */
 void pawl_fork_process(void);
 
-/* By the thread that forked, before it locks anything in the child. */
+/* Called by the thread that forked, before it locks anything in the child. */
 void pawl_fork_thread(void);
 
-/* Sees to both by pthread_atfork(), from the constructor of the table of buckets, which nobody sleeps without. Child
- * handlers run in the order in which they were registered, and a program's own may lock: so that constructor comes
- * before those of the program. A library that is loaded late comes late: then the handlers that were registered before
- * must not use its locks. */
+/* Registers both with pthread_atfork(), from the constructor of the bucket table, which nobody sleeps without. Child
+ * handlers run in the order of registration, and a program's own may lock: so that constructor comes before the
+ * program's. If the library is loaded late, handlers registered before that must not use its locks. */
 void pawl_fork_expect(void);
 
 /* What each file has to forget. */

@@ -6,19 +6,18 @@
 
 #define LAST_BLOCK (((uint64_t)1 << (64 - PAWL_HAPAX_BITS)) - 1)
 
-static pawl_word
-    before_start; /* blocks that other constructors take, and all if there is no memory to share */
+static pawl_word before_start; /* until share_blocks() has run; for good if it fails */
 pawl_word *pawl_hapax_blocks = &before_start;
 
 #if !defined(PAWL_IN_LAB) && !defined(PAWL_IN_PTHREAD_MUTEX) /* whose shared mutexes are glibc's */
-/* On a page that children of fork() share, so that no two of them draw the same hapax. */
+/* On a page shared with children of fork(), so that no two processes draw the same hapax. */
 __attribute__((constructor(101))) static void share_blocks(void)
 {
     void *page = mmap(NULL, sizeof(pawl_word), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (page == MAP_FAILED)
         return;
     uint64_t taken = atomic_load_explicit(&before_start, memory_order_relaxed);
-    if (taken != 0) /* else no page is used before the first hapax */
+    if (taken != 0) /* a write would allocate the page */
         atomic_store_explicit((pawl_word *)page, taken, memory_order_relaxed);
     pawl_hapax_blocks = page;
 }

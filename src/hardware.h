@@ -4,5 +4,5 @@
 #include <pawl/detail/wait.h>
 
 /* Returns when the line of `w` may have changed since it held `seen`, or after a few microseconds, or at once. The
- * result is how many such waits a spinning phase has room for; 0: they take no time to speak of. */
+ * result is how many such waits fit into a spinning phase; 0 if they take no time to speak of. */
 unsigned pawl_hardware_wait(pawl_word *w, uint64_t seen);

@@ -1,7 +1,6 @@
 /* hardware_x86_64.c - UMONITOR/UMWAIT (Intel) and MONITORX/MWAITX (AMD), chosen by CPUID
  *
- * Both watch a line: armed first, then looked at, then waited for, so that a change in between ends the wait.
- * Both end after a while by themselves, because the policy has other things to do. */
+ * Arm the monitor, look, wait: a change in between ends the wait. Both time out, so that the policy gets its turn. */
 #include "hardware.h"
 
 #include <cpuid.h>

@@ -1,4 +1,4 @@
-/* invariant.h - what must always be so; the lab asserts it in every execution, other builds drop it */
+/* invariant.h - invariants: the lab asserts them in every execution, other builds drop them */
 #pragma once
 
 #include <stdbool.h>

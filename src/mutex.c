@@ -8,13 +8,12 @@
 
 /* Nanoseconds
  *
- *   ROUND   in which every waiter is served, if they are few: a share is this divided by their number, but not less than
- *   SHARE   how long barging goes on past the head of the queue
- *   GRACE   how long after its share the head may take to run, at least; doubled up to three times where heads that were
- *           handed the mutex took long all the same. In that time owners give way: they yield their CPU after a release.
- *           Then it is handed the mutex where it is: nobody has it until the scheduler gets round to it
- *   LOOK    how often an owner looks at the clock, and gives way, about
- */
+ *   ROUND   the time in which every waiter is served, if they are few: a share is ROUND divided by their number
+ *   SHARE   the least share; a share is how long others may barge past the head of the queue
+ *   GRACE   how long after its share the head may take to run, at least; doubled up to three times if heads took long
+ *           to run even when the mutex was handed to them. Meanwhile owners give way: they yield their CPU after a
+ *           release. Afterwards they hand off to a head that does not run, and everybody waits for the scheduler
+ *   LOOK    about how often an owner reads the clock, and gives way */
 #ifndef PAWL_MUTEX_ROUND
 #define PAWL_MUTEX_ROUND 4000000u
 #endif
@@ -27,7 +26,7 @@
 #ifndef PAWL_MUTEX_LOOK
 #define PAWL_MUTEX_LOOK 10000u
 #endif
-#define STEP_MOST  255 /* releases between two looks */
+#define STEP_MOST  255 /* releases between two readings of the clock */
 #define GRACE_MOST 31  /* eighths of a doubling */
 
 /* ---- the queue, under the bucket's lock */
@@ -37,7 +36,7 @@ uint32_t pawl_mutex_bits(const pawl_mutex *m)
     return atomic_load_explicit(&m->queue, memory_order_relaxed);
 }
 
-/* Whether the table in <pawl/mutex.h> has this change. */
+/* Whether the table in <pawl/mutex.h> allows this change. */
 static inline bool is_in_table(pawl_mutex_event event, uint32_t from, uint32_t to)
 {
     enum { W = PAWL_M_WAITERS, TIMED = W | PAWL_M_TIMED, AWAKE = TIMED | PAWL_M_AWAKE };
@@ -55,7 +54,7 @@ static inline bool is_in_table(pawl_mutex_event event, uint32_t from, uint32_t t
         return state == AWAKE && to == (AWAKE | PAWL_M_HANDOFF);
     case PAWL_M_GOES:
         return state != 0 && (to == 0 || to == W);
-    default: /* PAWL_M_NOBODY; the lab has no children */
+    default: /* PAWL_M_NOBODY; the lab does not fork */
         return from == 0 && to == 0;
     }
 }
@@ -69,12 +68,12 @@ void pawl_mutex_set_bits(pawl_mutex *m, pawl_mutex_event why, uint32_t to)
 void pawl_mutex_enqueue(pawl_bucket *b, pawl_mutex *m, pawl_sleeper *w)
 {
     pawl_queue_append(b, m, w);
-    if (w->before == NULL) /* in a child of fork(), the bits that are set are about its parent */
+    if (w->before == NULL) /* in a child of fork(), the bits may be left over from the parent */
         pawl_mutex_set_bits(m, PAWL_M_ARRIVES, PAWL_M_WAITERS);
 }
 
-/* A new head sleeps without a timer. The caller sees that it is woken: as the owner when it releases, or else at once.
- * Until then nobody may be patient. */
+/* A new head sleeps without a timer, so the caller must make sure that it is woken: as the owner by its release, else
+ * at once. Until then `patience` stays 0. */
 void pawl_mutex_dequeue(pawl_bucket *b, pawl_mutex *m, pawl_sleeper *w)
 {
     bool head = pawl_queue_first(b, m) == w;
@@ -92,7 +91,7 @@ static uint32_t share(const pawl_sleeper *head)
     return share > PAWL_MUTEX_SHARE ? share : PAWL_MUTEX_SHARE;
 }
 
-/* More than a share is not left: then the clock has come round since, in 73 minutes. */
+/* No more than a share can be left: else the clock has wrapped since, as it does in 73 minutes. */
 uint32_t pawl_mutex_left(const pawl_mutex *m, uint32_t now)
 {
     uint32_t left = m->due - now,
@@ -120,8 +119,8 @@ void pawl_mutex_let_go(pawl_bucket *b, pawl_sleeper *asleep)
         pawl_futex_wake(&asleep->state);
 }
 
-/* If other programs have the CPUs, a hand-off to a thread that does not run stops everybody for milliseconds. If it
- * waits for an owner's CPU, the sooner the better. */
+/* If other programs have the CPUs, a hand-off to a thread that does not run stops everybody for milliseconds, and
+ * more grace pays. If the head only waits for an owner's CPU, the sooner the better. */
 void pawl_mutex_learn_grace(pawl_mutex *m)
 {
     enum { SOON = 64, LATE = 256 }; /* ticks */
@@ -148,10 +147,10 @@ static bool is_patient(pawl_mutex *m)
     return true;
 }
 
-/* What a release does besides. */
+/* What else a release does. */
 typedef enum deed { NOTHING, ROUSE, GIVE_WAY, HAND_OFF } deed;
 
-/* By the clock. Sections that take long are looked at one by one. */
+/* Decides by the clock. When critical sections are long, every release reads it. */
 static deed due(pawl_mutex *m)
 {
     uint32_t now = pawl_ticks();
@@ -169,7 +168,7 @@ static deed due(pawl_mutex *m)
     if (pawl_mutex_left(m, now) > 0)
         return NOTHING;
     m->wake = (uint16_t)(now + PAWL_TICKS(PAWL_MUTEX_LOOK));
-    return GIVE_WAY; /* it was woken and does not run, or it would have asked */
+    return GIVE_WAY; /* the head was woken and does not run, or it would have asked */
 }
 
 static deed judge(pawl_mutex *m)
@@ -179,8 +178,9 @@ static deed judge(pawl_mutex *m)
                                                : ROUSE;
 }
 
-/* If the head has asked, it spins by now, or sleeps with a timer, which makes up for a wake-up that comes late because
- * this thread loses its CPU. If it has not, the wake-up that somebody owes it may be as late. */
+/* A head that has asked spins, or sleeps with a timer: it comes even if this thread loses its CPU before it wakes it.
+ * A head that has not asked may depend on a wake-up that somebody owes it, which may be as late: so it is woken in
+ * any case. */
 static void hand_off(pawl_bucket *b, pawl_mutex *m, pawl_sleeper *head)
 {
     bool asked = (pawl_mutex_bits(m) & PAWL_M_HANDOFF) != 0;

@@ -1,4 +1,4 @@
-/* mutex_call.c - pawl_mutex through a call, which debug mode can watch without a compiler's help */
+/* mutex_call.c - pawl_mutex out of line, where debug mode can be switched on at run time */
 #include <pawl/mutex.h>
 #include "debug.h"
 
@@ -8,14 +8,14 @@ static unsigned how(const pawl_mutex *m)
     return PAWL_HOW_OBLIVIOUS | PAWL_HOW_TELLS | (held ? PAWL_HOW_HELD : 0);
 }
 
-__attribute__((noinline, cold)) static void lock_watched(pawl_mutex *m)
+__attribute__((noinline, cold)) static void lock_with_hooks(pawl_mutex *m)
 {
     pawl_debug_locking(m, "pawl_mutex", how(m));
     pawl_mutex_lock(m);
     pawl_debug_locked(m, "pawl_mutex", 0);
 }
 
-__attribute__((noinline, cold)) static bool trylock_watched(pawl_mutex *m)
+__attribute__((noinline, cold)) static bool trylock_with_hooks(pawl_mutex *m)
 {
     pawl_debug_locking(m, "pawl_mutex", PAWL_HOW_TRY);
     bool locked = pawl_mutex_trylock(m);
@@ -26,7 +26,7 @@ __attribute__((noinline, cold)) static bool trylock_watched(pawl_mutex *m)
     return locked;
 }
 
-__attribute__((noinline, cold)) static void unlock_watched(pawl_mutex *m)
+__attribute__((noinline, cold)) static void unlock_with_hooks(pawl_mutex *m)
 {
     pawl_debug_unlocking(m, "pawl_mutex", how(m));
     pawl_mutex_unlock(m);
@@ -36,20 +36,20 @@ __attribute__((noinline, cold)) static void unlock_watched(pawl_mutex *m)
 void pawl_mutex_lock_call(pawl_mutex *m)
 {
     if (PAWL_UNLIKELY(pawl_debug_on))
-        lock_watched(m);
+        lock_with_hooks(m);
     else
         pawl_mutex_lock(m);
 }
 
 bool pawl_mutex_trylock_call(pawl_mutex *m)
 {
-    return PAWL_UNLIKELY(pawl_debug_on) ? trylock_watched(m) : pawl_mutex_trylock(m);
+    return PAWL_UNLIKELY(pawl_debug_on) ? trylock_with_hooks(m) : pawl_mutex_trylock(m);
 }
 
 void pawl_mutex_unlock_call(pawl_mutex *m)
 {
     if (PAWL_UNLIKELY(pawl_debug_on))
-        unlock_watched(m);
+        unlock_with_hooks(m);
     else
         pawl_mutex_unlock(m);
 }

@@ -9,8 +9,8 @@
 #include <errno.h>
 #include <sched.h>
 
-/* Nanoseconds of spinning: before a thread queues up; as the head of the queue; once it asks for a hand-off; and while it
- * is about to sleep, for any release that has not seen that yet. */
+/* Nanoseconds of spinning: before a thread queues up; as the head of the queue; after it asked for a hand-off; and
+ * just before it sleeps, for a release that has not seen it lie down. */
 #ifndef PAWL_MUTEX_SPIN_FIRST
 #define PAWL_MUTEX_SPIN_FIRST 1000u
 #endif
@@ -26,19 +26,19 @@
 #ifndef PAWL_MUTEX_YIELDS
 #define PAWL_MUTEX_YIELDS 8
 #endif
-#define NAP      4000000u /* the first sleep after a hand-off was asked for; doubled each time */
+#define NAP      4000000u /* the first sleep after asking for a hand-off; doubles each time */
 #define NAP_MOST 500000000u
-/* Between two looks while spinning; doubled each time up to the second. Each look costs the owner a miss: with two
- * threads and nothing outside, looks that begin at 12 ns leave it half the throughput. */
+/* Nanoseconds between two looks while spinning; doubles from FIRST to MOST. Each look costs the owner a miss: with
+ * two threads and no work outside the lock, looks that begin at 12 ns halve the throughput. */
 #define LOOK_FIRST  100u
 #define LOOK_MOST   800u
-#define LOSSES_MOST 8 /* 2^8 ticks: how long the mutex may be free with a waiter asleep */
+#define LOSSES_MOST 8 /* 2^8 ticks: how long the mutex may be free while a waiter sleeps */
 
-/* The head of a queue, to itself. */
+/* What the head of a queue keeps to itself. */
 typedef struct head {
-    uint64_t nap; /* how long it slept after it had asked for a hand-off, or 0        */
-    bool slept;   /* since it came                                                    */
-    bool asked;   /* for a hand-off                                                   */
+    uint64_t nap; /* its last sleep after asking for a hand-off, or 0 */
+    bool slept;   /* it has slept since it came                       */
+    bool asked;   /* for a hand-off                                   */
 } head;
 
 static uint32_t state(const pawl_sleeper *w)
@@ -57,7 +57,7 @@ static bool looks_free(const pawl_mutex *m)
     return atomic_load_explicit(&m->held, memory_order_relaxed) == 0;
 }
 
-/* For so long, or until somebody changes the waiter's state. True if the mutex is ours. */
+/* Spins that long, or until somebody changes the waiter's state. True if the mutex is ours. */
 static bool spin(pawl_mutex *m, const pawl_sleeper *w, uint32_t as, uint32_t nanoseconds)
 {
     uint32_t left = pawl_pauses(nanoseconds),
@@ -88,8 +88,8 @@ static void set_losses(pawl_mutex *m, unsigned to)
     atomic_store_explicit(&m->losses, (uint8_t)to, memory_order_relaxed);
 }
 
-/* Lets others run, among them perhaps an owner that lost its CPU. Not where the head has just lost like this: then the
- * mutex is hardly ever free, and each look costs the owner a miss. */
+/* Lets others run, perhaps an owner that lost its CPU. Not after a loss: then the mutex is hardly ever free, and each
+ * look costs the owner a miss. */
 static bool yield(pawl_mutex *m, const pawl_sleeper *w)
 {
     int times = losses(m) == 0 ? PAWL_MUTEX_YIELDS : 0;
@@ -101,7 +101,7 @@ static bool yield(pawl_mutex *m, const pawl_sleeper *w)
     return false;
 }
 
-/* The mutex was taken: out of the queue. */
+/* It has the mutex, and leaves the queue. */
 static void depart(pawl_mutex *m, pawl_sleeper *w)
 {
     pawl_bucket *b = pawl_bucket_lock(m);
@@ -109,7 +109,7 @@ static void depart(pawl_mutex *m, pawl_sleeper *w)
     pawl_bucket_unlock(b);
 }
 
-/* Whether its share is over. Then it asks for a hand-off. */
+/* Whether its share is over; then it has asked for a hand-off. */
 static bool is_due(pawl_mutex *m, pawl_sleeper *w)
 {
     pawl_bucket *b = pawl_bucket_lock(m);
@@ -124,7 +124,7 @@ static bool is_due(pawl_mutex *m, pawl_sleeper *w)
 static bool compete(pawl_mutex *m, pawl_sleeper *w, head *h)
 {
     bool won = pawl_mutex_trylock(m);
-    if (won && h->slept) /* it was free, and stayed so until this thread was up: let it be woken sooner */
+    if (won && h->slept) /* it stayed free until this thread was up: wake heads sooner */
         set_losses(m, 0);
     h->asked = h->asked || (!won && h->slept && is_due(m, w));
     bool ours = won || spin(m, w, PAWL_AWAKE, h->asked ? PAWL_MUTEX_SPIN_HANDOFF : PAWL_MUTEX_SPIN_HEAD) ||
@@ -134,8 +134,8 @@ static bool compete(pawl_mutex *m, pawl_sleeper *w, head *h)
     return ours;
 }
 
-/* It lost. From now on a release may wake it, and its timer will, but the more often that was in vain, the later.
- * Returns for how long to sleep. */
+/* It lost. From now on a release may wake it, and its timer will, but the later the more often it lost. Returns how
+ * long to sleep. */
 static uint64_t lie_down(pawl_mutex *m, pawl_sleeper *w, head *h)
 {
     uint64_t left = 0;
@@ -160,7 +160,7 @@ static uint64_t lie_down(pawl_mutex *m, pawl_sleeper *w, head *h)
     return h->nap;
 }
 
-/* A release that was under way when this thread lay down stores `held` in this time. True if the mutex is ours. */
+/* Gives a release that was under way when this thread lay down the time to store `held`. True if the mutex is ours. */
 static bool watch(pawl_mutex *m, pawl_sleeper *w)
 {
     if (pawl_mutex_trylock(m) || spin(m, w, PAWL_WATCHING, PAWL_MUTEX_SPIN_WATCH)) {
@@ -181,12 +181,13 @@ static void get_up(pawl_mutex *m, pawl_sleeper *w)
     pawl_bucket_unlock(b);
 }
 
-/* For so long, or until the deadline, if that comes first. By one clock: the other may be set back. */
+/* Sleeps that long, or until the deadline if it comes first. By CLOCK_MONOTONIC alone: the other clock may be set
+ * back. */
 static int sleep_for(pawl_sleeper *w, uint64_t nanoseconds, int clock, const struct timespec *deadline)
 {
     int64_t left = deadline != NULL ? pawl_left(clock, deadline) : INT64_MAX;
     if (left <= 0)
-        return ETIMEDOUT; /* however often it was woken */
+        return ETIMEDOUT; /* even if it is woken again and again */
     if (state(w) != PAWL_ASLEEP)
         return 0;
     struct timespec then =
@@ -197,7 +198,7 @@ static int sleep_for(pawl_sleeper *w, uint64_t nanoseconds, int clock, const str
 
 /* ---- in the queue */
 
-/* False if it was handed the mutex just in time. */
+/* After a timeout. False if it was handed the mutex just before. */
 static bool leave(pawl_mutex *m, pawl_sleeper *w)
 {
     pawl_bucket *b = pawl_bucket_lock(m);

@@ -7,8 +7,8 @@
 
 #include <sys/mman.h>
 
-#define CHUNK  (64 * 1024) /* bytes taken from the system at a time      */
-#define REFILL 4           /* nodes that a thread takes from the pool    */
+#define CHUNK  (64 * 1024) /* bytes taken from the system at a time */
+#define REFILL 4           /* nodes that a thread takes at a time   */
 
 static struct {
     pawl_word lock; /* guards the rest; held for a few instructions */
@@ -85,8 +85,8 @@ void pawl_nodes_trim(size_t keep)
     pool_unlock();
 }
 
-/* A thread that only unlocks what others locked never refills: it must be known before its first node. */
-void pawl_nodes_settle(void)
+/* A thread that only unlocks what others locked never refills: this registers its exit. */
+void pawl_node_put_slow(void)
 {
     pawl_thread_enter();
     pawl_nodes_self.puts_left = INT8_MAX;
@@ -96,7 +96,7 @@ void pawl_nodes_settle(void)
 void pawl_nodes_leave(void)
 {
     pawl_nodes_trim(0);
-    pawl_nodes_self.puts_left = 0; /* a destructor that unlocks again calls pawl_nodes_settle() again */
+    pawl_nodes_self.puts_left = 0; /* a destructor that unlocks comes back to pawl_node_put_slow() */
 }
 
 void pawl_nodes_reserve(size_t n)
@@ -115,7 +115,7 @@ size_t pawl_nodes_out(void)
     return out;
 }
 
-/* If the pool was in use when the process forked, what it holds may be half a list. */
+/* If the pool was locked at the fork, its list may be half changed: abandon it. */
 void pawl_fork_nodes(void)
 {
     if (atomic_load_explicit(&pool.lock, memory_order_relaxed) == 0)

@@ -26,8 +26,8 @@ static __thread struct {
     uint8_t depth;
 } self __attribute__((tls_model("initial-exec")));
 
-/* `depth` first, so that a handler uses the next place. Before the bucket is locked, so that the record is never
- * missing. */
+/* `depth` first, so that a handler uses the next entry. All this before the bucket is locked, so that the record is
+ * never missing. */
 void pawl_reentry_begin(pawl_bucket *b)
 {
     uint8_t at = self.depth++;
@@ -37,7 +37,7 @@ void pawl_reentry_begin(pawl_bucket *b)
     atomic_signal_fence(memory_order_seq_cst);
 }
 
-/* Each task once: a handler in between may take the rest, or defer more. */
+/* Runs each task once: a handler in between may run the ones not taken yet, or defer more. */
 static void do_deferred(void)
 {
     int before = errno;

@@ -1,9 +1,9 @@
 /* reentry.h - a signal handler that interrupted its own thread in a bucket of the parking lot
  *
- * A program that locks in a handler risks a deadlock on its own locks. Inside libpawl-<lock>.so the buckets are ours: the
- * program doesn't know of them, and must not deadlock on one. So a thread records which buckets it has locked. A handler
- * that needs one of these polls instead of queueing, or defers its work until the thread unlocks the bucket. In libpawl
- * itself all this is empty.
+ * A program that locks in a handler risks a deadlock on its own locks. Inside libpawl-<lock>.so the buckets are ours:
+ * the program doesn't know of them, and must not deadlock on one. So a thread records which buckets it has locked. A
+ * handler that needs one of these polls instead of queueing, or defers its work until the thread unlocks the bucket.
+ * In libpawl itself all this is empty.
  */
 #pragma once
 
@@ -26,7 +26,7 @@ bool pawl_is_reentry(const volatile void *key);
 /* Calls what(object) when the interrupted thread has left its buckets. */
 void pawl_reentry_defer(pawl_deferred *what, void *object);
 
-/* Tries every so often until it has the lock (0) or the deadline is over (ETIMEDOUT). */
+/* Retries every so often until it has the lock (0) or the deadline has passed (ETIMEDOUT). */
 int pawl_reentry_poll(pawl_try *try, void *lock, int clock, const struct timespec *deadline);
 
 #else

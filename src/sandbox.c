@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* By the calls that the dynamic linker has just made: to ask prctl() could be fatal, too. */
+/* Uses only calls that the dynamic linker has just made: asking prctl() could be fatal, too. */
 bool pawl_in_sandbox(void)
 {
     static const char line[] = "\nSeccomp:\t";

@@ -10,7 +10,7 @@
 
 static __thread uint64_t before __attribute__((tls_model("initial-exec")));
 
-/* Not pthread_sigmask(), which spares the signals that glibc cancels threads with. */
+/* Not pthread_sigmask(), which leaves glibc's cancellation signal unblocked. */
 static void set_mask(const uint64_t *to, uint64_t *from)
 {
     syscall(SYS_rt_sigprocmask, SIG_SETMASK, to, from, sizeof *to);

@@ -1,4 +1,4 @@
-/* signals.h - no signal handler while a lock of the library's own is held
+/* signals.h - no signal handlers while one of the library's own locks is held
  *
  * A handler that locks is the program's risk, except inside libpawl-<lock>.so: there it must not deadlock on a table
  * that the program does not know of. Elsewhere these do nothing. They do not nest.

@@ -1,9 +1,9 @@
-/* slices.c - the state of a thread: the slices that lock headers declare, and what its end means for them
+/* slices.c - per-thread state: the slices that lock headers declare, and what happens to them when a thread ends
  *
- * Shared slices are kept apart by gaps, not by alignment: a library that is loaded by dlopen() gets thread-local storage
- * aligned to 16 bytes at most (on AArch64; 64 on x86-64), and about 1.5 kB of it are left for all such libraries
- * together. The slices and the gaps are variables of one section, where they keep their order, and begin with a gap.
- * As one object with fields, Hemlock's mailbox would be at an offset, and its fast path an instruction longer.
+ * Gaps keep shared slices apart, not alignment: a library loaded by dlopen() gets thread-local storage aligned to 16
+ * bytes at most (on AArch64; 64 on x86-64), and all such libraries together have about 1.5 kB of it left. The slices
+ * and the gaps are variables of one section, which keeps their order, and begin with a gap. As one object with
+ * fields, Hemlock's mailbox would be at an offset, and its fast path an instruction longer.
  */
 #include "slices.h"
 #include "copy.h"
@@ -48,7 +48,7 @@ GAP(before_all);
 
 #include <pawl/locks.h>
 
-/* The linker's names for the section's ends. */
+/* The linker defines these: the section's ends. */
 extern const pawl_slice *const __start_pawl_slices[] __attribute__((visibility("hidden")));
 extern const pawl_slice *const __stop_pawl_slices[] __attribute__((visibility("hidden")));
 

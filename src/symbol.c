@@ -91,8 +91,7 @@ void pawl_symbol_find(const void *address, symbol *s)
     struct link_map *module = NULL;
     *s = (symbol){.where = (uint64_t)(uintptr_t)address};
     if (dladdr1(address, &about, (void **)&module, RTLD_DL_LINKMAP) == 0 || module == NULL) {
-        search_file("/proc/self/exe",
-                    s); /* a static program; in any other, nothing there has such an address */
+        search_file("/proc/self/exe", s); /* a static program; in others no symbol matches */
         return;
     }
     bool program = module->l_name == NULL || module->l_name[0] == '\0';

@@ -17,9 +17,9 @@ static __thread bool entered __attribute__((tls_model("initial-exec")));
 
 static void make_key(void);
 
-/* Early, for a key among the first: libc allocates memory for the later ones, and the lock that needs to know of a
- * thread's end may be the allocator's. */
-#ifndef PAWL_IN_PTHREAD_MUTEX /* where one of the program's 1024 keys is taken only if the lock needs it */
+/* Early, to get one of the first keys: libc allocates memory for later ones, and the lock that needs the key may be
+ * the allocator's. */
+#ifndef PAWL_IN_PTHREAD_MUTEX /* there only a lock that needs it takes one of the program's 1024 keys */
 __attribute__((constructor(101)))
 #endif
 void pawl_thread_expect(void)
@@ -47,8 +47,8 @@ bool pawl_thread_enter(void)
     if (entered)
         return true;
     pthread_once(&once, make_key);
-    /* Before the call: if it allocates, it may come back here. Without a key (the process has used up all of them)
-     * the thread's few nodes are lost at its end, and Overlap waits for its successor. */
+    /* Set before the call, which may allocate and come back here. Without a key (the process has used up all of them)
+     * the thread's few nodes are lost at its end, and Overlap waits for its successor in unlock. */
     entered = true;
     entered = have_key && pthread_setspecific(key, &entered) == 0;
     return entered;
@@ -56,8 +56,8 @@ bool pawl_thread_enter(void)
 
 /* ---- libpawl.a in a plugin, which dlclose() unloads
  *
- * Threads that have used it live on, and must not call leave() at their end. Their nodes are lost. Elsewhere this runs
- * at the end of the process, when threads still use the locks and end. */
+ * Threads that have used it live on, and must not call leave() at their end: their nodes are lost. Elsewhere the
+ * destructor runs at the end of the process, while threads still lock and end, and does nothing. */
 
 #pragma weak _DYNAMIC /* a static program has none */
 

@@ -1,18 +1,18 @@
 /* valgrind.h - what Helgrind and DRD are told
  *
- * The requests of Valgrind's <valgrind/valgrind.h>, <valgrind/helgrind.h> and <valgrind/drd.h>, which are part
- * of its ABI, for the machines that it runs on; written out, so that libpawl needs none of those headers to be
- * there when it is built. Elsewhere, and without Valgrind, a request does nothing.
+ * The requests of Valgrind's <valgrind/valgrind.h>, <valgrind/helgrind.h> and <valgrind/drd.h>, which are part of its
+ * ABI, for the machines that it runs on. They are written out, so that libpawl builds without those headers.
+ * Elsewhere, and without Valgrind, a request does nothing.
  */
 #pragma once
 
 #include <stdint.h>
 
-/* For both tools, what a lock does is said of a readers-writer lock that is only ever written: it is the one
- * kind of lock that both understand by the same numbers. */
+/* Every lock is reported as a readers-writer lock that is only ever written: the one kind of lock that both tools
+ * understand by the same numbers. */
 #define VALGRIND_TOOL ((uint64_t)'H' << 24 | (uint64_t)'G' << 16)
 enum {
-    VALGRIND_CLEAN = 0,       /* forget who has written this memory                            */
+    VALGRIND_CLEAN = 0,       /* forget who has written this memory                           */
     VALGRIND_ERRORS = 0x1801, /* 1: this thread's errors are not reported; -1: they are again */
     VALGRIND_LOCK_CREATED = 256 + 14,
     VALGRIND_LOCK_DESTROYED = 256 + 15,
@@ -49,7 +49,7 @@ static inline void valgrind_tell(uint64_t what, const void *object, uint64_t mor
     valgrind_request(VALGRIND_TOOL + what, (uint64_t)(uintptr_t)object, more);
 }
 
-/* What the locks do to their own words is no race, and nobody else's. */
+/* What locks do to their own words is not a race. */
 static inline void valgrind_quiet(void)
 {
     valgrind_request(VALGRIND_ERRORS, 1, 0);
@@ -60,8 +60,8 @@ static inline void valgrind_loud(void)
     valgrind_request(VALGRIND_ERRORS, (uint64_t)-1, 0);
 }
 
-/* A thread that waits does so on its stack, where others write, under cover of a quiet that ends with the wait.
- * The program will use that memory again. */
+/* While a thread waits, others write to its stack, and nothing is reported until the wait is over. The program will
+ * use that memory again. */
 static inline void valgrind_clean_stack(void)
 {
     const uint64_t below = 4096;

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* How long to look before parking: about what it costs to sleep and to be woken. */
+/* How long to look before parking: about what sleeping and being woken costs. */
 #ifndef PAWL_SPIN_NS
 #define PAWL_SPIN_NS 8000
 #endif
@@ -49,7 +49,7 @@ void pawl_wait_turn(pawl_waiter *me, pawl_word *w, uint64_t seen, uint32_t which
     }
 }
 
-/* An unknown value keeps the default: a library has nobody to complain to. `pawl` checks it for its user. */
+/* An unknown value keeps the default: a library has nobody to complain to. `pawl` checks it for its users. */
 __attribute__((constructor)) static void policy_from_environment(void)
 {
     static const struct {

@@ -43,7 +43,7 @@ static void a_thread_keeps_as_many_as_it_should(const lock_info *unused)
     CHECK(pawl_nodes_out() == PAWL_NODES_KEPT + 10, "%zu in use", pawl_nodes_out());
     for (int i = 0; i < PAWL_NODES_KEPT + 10; i++)
         pawl_node_put(node[i]);
-    pawl_nodes_settle();
+    pawl_node_put_slow();
     CHECK(cached() == PAWL_NODES_KEPT, "%zu kept", cached());
     CHECK(pawl_nodes_self.puts_left == INT8_MAX, "looks again after %d", pawl_nodes_self.puts_left);
     pawl_nodes_trim(20);

@@ -1,24 +1,23 @@
-/* capacitor.h - capacitors: a bound on overtaking around any lock (Dice & Kogan, Capacitors, listings 1 and
- * 2)
+/* capacitor.h - capacitors: a bound on overtaking around any lock (Dice & Kogan, Capacitors, listings 1 and 2)
  *
  * Admission   platoons: B threads at a time compete for the inner lock, in its order; the next B enter when
  *             all of them have left. Platoons are FIFO
  * Bypass      at most B - 1 later arrivals overtake a waiting thread; `capacitor_fractional`: unbounded
  * Space       the inner lock, and 3 words (`capacitor_multilane`: 2 words and a sector per lane)
- * Unlock      constant time if the inner lock's is; does not touch the lock after the hand-over if the inner
+ * Unlock      constant time if the inner lock's is; does not touch the lock after the hand-off if the inner
  *             lock does not
  * Waiting     semi-private for the platoon (`capacitor_plain` global), then as the inner lock does
  * Sharing     by threads of one process
- * Differs     departures are counted and the next platoon is admitted while the inner lock is held, so that
- *             nothing touches the capacitor after the release, and the count needs no atomic. As printed, a
- *             late departure could write to freed memory. Counting from all-zero, B permits are given
+ * Differs     departures are counted and the next platoon is admitted while the inner lock is held, so that nothing
+ *             touches the capacitor after the release, and the count needs no atomic. As printed, a late departure
+ *             could write to freed memory. All-zero counts as B permits given
  *
  *   ticket            arrivals so far
  *   grant + B         how many of them may compete
- *   departed          how many have left, modulo 2^16; grant + B of them: the platoon is complete
+ *   departed          how many have left, modulo 2^16; at grant + B the platoon is complete
  *
- * PAWL_CAPACITOR(name, inner, B) makes a lock pawl_<name> of the registered lock <inner>, B from 1 to 65535, and
- * PAWL_CAPACITOR_TRYLOCK(name, inner, B) adds a trylock where the inner lock has one.
+ * PAWL_CAPACITOR(name, inner, B) makes pawl_<name>, a capacitor over the registered lock <inner>, with B from 1 to
+ * 65535. PAWL_CAPACITOR_TRYLOCK(name, inner, B) adds a trylock, if the inner lock has one.
  */
 #pragma once
 
@@ -68,8 +67,8 @@
                                                                                                              \
     PAWL_LOCK_AND_UNLOCK(name, pawl_##inner_lock##_how)
 
-/* The inner lock first: a ticket, once taken, can only be given back by whoever owns the inner lock. Not for inner
- * locks of which unlock may wait: it may have to be unlocked again. */
+/* Takes the inner lock first: only its owner can give a ticket back. Not for inner locks whose unlock may wait,
+ * because a failed attempt unlocks the inner lock again. */
 #define PAWL_CAPACITOR_TRYLOCK(name, inner_lock, B)                                                          \
     PAWL_ASSERT_SAME_PLATOON(name, B)                                                                        \
     static inline bool pawl_##name##_try_acquire(pawl_##name *l, pawl_##name##_ctx *c)                       \
@@ -84,7 +83,7 @@
                                                                                                              \
     PAWL_TRYLOCK(name)
 
-/* A platoon at once. Nobody else posts before the owner has released the inner lock. */
+/* Admits a whole platoon. Nobody else posts before the owner has released the inner lock. */
 static inline void pawl_capacitor_admit(pawl_semaphore *door, uint32_t platoon)
 {
     uint64_t grant = pawl_post_add(&door->grant, platoon); /* A */
@@ -95,7 +94,7 @@ static inline void pawl_capacitor_admit(pawl_semaphore *door, uint32_t platoon)
         pawl_post_count(pawl_twa_slot_of(door, grant + platoon - i)); /* B */
 }
 
-/* By the owner of the inner lock: one more has left, and if it was the platoon's last, the next may come. */
+/* Called by the owner of the inner lock: counts a departure, and after the platoon's last one admits the next. */
 static inline void pawl_capacitor_depart(pawl_semaphore *door, uint16_t *departed, uint32_t platoon)
 {
     uint64_t grant = atomic_load_explicit(&door->grant, memory_order_relaxed);

@@ -5,7 +5,7 @@
  *             `capacitor_contended`: unbounded, B - 1 but for tickets just taken, see there
  * Space       3 words per lock, and the inner lock; per thread what that needs; `capacitor_fractional`: 1 per
  *             thread: its coin; `capacitor_multilane`: 67 words per lock, most of them to keep the lanes apart
- * Unlock      as the inner lock's; does not touch the lock after the hand-over
+ * Unlock      as the inner lock's; does not touch the lock after the hand-off
  * Waiting     semi-private for the platoon, then as the inner lock does; `capacitor_plain`: global;
  *             `capacitor_multilane`: global, per lane
  * Sharing     by threads of one process
@@ -106,9 +106,9 @@ static inline void pawl_capacitor_fractional_release(pawl_capacitor_fractional *
 
 PAWL_LOCK_FUNCTIONS(capacitor_fractional, PAWL_HOW_OBLIVIOUS)
 
-/* `capacitor_contended`: an arrival that finds the inner lock free, and nobody between door and exit, needs
- * no ticket. Whoever waits has one, so nobody is overtaken that way once its ticket can be seen; C11 puts no
- * limit on how long that takes, which is why the register promises no bound. */
+/* `capacitor_contended`: an arrival that finds the inner lock free, and nobody between door and exit, needs no
+ * ticket. Every waiter has a ticket, so nobody is overtaken that way once its ticket is visible. C11 puts no limit on
+ * how long that takes, so the register promises no bound. */
 
 typedef pawl_capacitor_tts pawl_capacitor_contended;
 typedef pawl_skip_ctx pawl_capacitor_contended_ctx;
@@ -145,8 +145,8 @@ static inline void pawl_capacitor_contended_release(pawl_capacitor_contended *l,
 
 PAWL_LOCK_FUNCTIONS(capacitor_contended, PAWL_HOW_OBLIVIOUS)
 
-/* `capacitor_multilane`: one row of tickets, but those that wait watch the door of their lane. Whoever
- * admits a platoon opens every lane as far, so the platoons stay FIFO. */
+/* `capacitor_multilane`: one row of tickets, but each waiter watches the `grant` of its lane. Admitting a platoon
+ * raises all of them alike, so platoons stay FIFO. */
 
 #define PAWL_LANES 4
 

@@ -4,14 +4,13 @@
  * Bypass      0
  * Space       2 words per lock, none per thread; a node per lock once used, that of its last owner; a node per
  *             waiter
- * Unlock      by any thread, in constant time; does not touch the lock after the hand-over
+ * Unlock      by any thread, in constant time; does not touch the lock after the hand-off
  * Waiting     local: each waiter watches its predecessor's node, which becomes its own afterwards
  * Sharing     by threads of one process
- * Differs     a lock gets its first node from its first owner, so that all-zero is unlocked. The node stays
- *             with the lock: pawl_clh_destroy() takes it back, a lock abandoned without it keeps 128 bytes.
- *             pawl_clh_release_idle() leaves none in a lock that nobody waits for.
- *             It has a trylock, for which `tail` says not only which node it means but also which use of it:
- *             a node circulates, and one that was seen free may be back and held
+ * Differs     a lock gets its first node from its first owner, so that all-zero is unlocked. The node stays with the
+ *             lock: pawl_clh_destroy() frees it, a lock abandoned without it keeps 128 bytes. pawl_clh_release_idle()
+ *             leaves none in a lock that nobody waits for. It has a trylock: nodes circulate, and one that was seen
+ *             free may be back and held, so `tail` says which use of its node it means
  *
  *   tail == 0      unlocked, never used or left idle
  *   tail->wait 0   unlocked
@@ -26,14 +25,14 @@
 
 typedef struct pawl_clh {
     pawl_word tail;
-    pawl_node *owner; /* written and read by the owner only: what unlock has to release */
+    pawl_node *owner; /* the owner's alone: the node that unlock releases */
 } pawl_clh;
 
 typedef pawl_no_ctx pawl_clh_ctx;
 
 #define PAWL_CLH_ADDRESS (((uint64_t)1 << 48) - 1)
 
-/* 2^16 uses go by before a name recurs. */
+/* A name recurs after 2^16 uses. */
 static inline uint64_t pawl_clh_name(pawl_node *n)
 {
     return pawl_address(n) | (uint64_t)++n->uses << 48;
@@ -49,8 +48,8 @@ static inline void pawl_clh_acquire(pawl_clh *l, pawl_clh_ctx *c)
     (void)c;
     pawl_node *mine = pawl_node_get();
     atomic_store_explicit(&mine->wait, 1, memory_order_relaxed);
-    /* B: acquires the predecessor's wait == 1, and releases ours to the successor: a node circulates, and
-     * whoever saw the zero of its last life would enter. */
+    /* B: acquires the predecessor's wait == 1, and releases ours to the successor: nodes circulate, and a thread that
+     * saw the zero of an earlier use would enter. */
     uint64_t before = atomic_exchange_explicit(&l->tail, pawl_clh_name(mine), memory_order_acq_rel);
     if (PAWL_LIKELY(before != 0)) {
         pawl_node *ahead = pawl_clh_node(before);
@@ -69,13 +68,13 @@ static inline bool pawl_clh_try_acquire(pawl_clh *l, pawl_clh_ctx *c)
         return false;
     pawl_node *mine = pawl_node_get();
     atomic_store_explicit(&mine->wait, 1, memory_order_relaxed);
-    /* B: as it was, so nobody came since; or, if it was 0, all that came have gone, and are acquired */
+    /* B: unchanged, so nobody came since; or, if it was 0, all that came have left, and are acquired */
     if (!pawl_cas_acq_rel(&l->tail, before, pawl_clh_name(mine))) {
         pawl_node_put(mine);
         return false;
     }
     if (PAWL_LIKELY(before != 0)) {
-        pawl_wait_until_eq(&ahead->wait, 0); /* A: at once, unless the name has recurred since the look */
+        pawl_wait_until_eq(&ahead->wait, 0); /* A: returns at once, unless the name has recurred */
         pawl_node_put(ahead);
     }
     l->owner = mine;
@@ -88,7 +87,7 @@ static inline void pawl_clh_release(pawl_clh *l, pawl_clh_ctx *c)
     pawl_post(&l->owner->wait, 0); /* A: publishes the critical section */
 }
 
-/* Or so, at the price of an atomic: a lock that nobody waits for is as if it had never been used. */
+/* The same for one more atomic: if nobody waits, the lock is left as if it had never been used. */
 static inline void pawl_clh_release_idle(pawl_clh *l, pawl_clh_ctx *c)
 {
     pawl_node *mine = l->owner;
@@ -101,7 +100,7 @@ static inline void pawl_clh_release_idle(pawl_clh *l, pawl_clh_ctx *c)
 
 PAWL_LOCK_FUNCTIONS(clh, PAWL_HOW_OBLIVIOUS)
 
-/* For a lock that is unlocked and that nobody will use again. */
+/* For an unlocked lock that nobody will use again. */
 PAWL_HOOK void pawl_clh_destroy(pawl_clh *l)
 {
     pawl_hook_destroyed(l, "pawl_clh", pawl_clh_how);

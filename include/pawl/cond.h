@@ -3,20 +3,20 @@
  * Admission   FIFO: signal wakes the thread that has waited longest
  * Bypass      0 among those that wait
  * Space       1 word, none per thread; a queue of waiters in a process-wide table
- * Unlock      signal and broadcast do not touch it after the first waiter may run, and a waiter that was
- *             signalled never does: it may be destroyed as soon as nobody will wait for it any more
- * Waiting     asleep. Broadcast wakes one thread at most: over pawl_mutex the others join the mutex's queue,
- *             over any other lock each wakes the next once it has its lock
+ * Unlock      signal and broadcast do not touch it once the first waiter may run, and a signalled waiter never does:
+ *             it may be destroyed as soon as nobody will wait on it again
+ * Waiting     asleep. Broadcast wakes one thread at most: over pawl_mutex the others are requeued to the mutex, over
+ *             any other lock each wakes the next once it has its lock
  * Sharing     by threads of one process
- * Differs     from POSIX: a wait does not return for no reason, and a timed wait that takes a signal says so
+ * Differs     from POSIX: a wait never returns without a reason, and a timed wait that takes a signal says so
  *
  *   pawl_cond_wait(&cond, &mutex)                      pawl_mutex
  *   pawl_cond_wait_fair(&cond, &fairmutex)             pawl_fairmutex
- *   PAWL_COND_WAIT(&cond, mcs, &lock, &context)        pawl_mcs, and so for every lock of the register
+ *   PAWL_COND_WAIT(&cond, mcs, &lock, &context)        pawl_mcs; any other lock of the register likewise
  *   pawl_cond_wait_any(&cond, lock, unlock, l, c)      anything
  *
- * The lock is held when a wait begins and when it returns, whatever it returns. Waits of one time on one
- * condition variable use one lock. All-zero bytes are a condition variable nobody waits for.
+ * The lock is held when a wait begins and when it returns, whatever it returns. Concurrent waiters must use the same
+ * lock. All-zero bytes are a condition variable that nobody waits on.
  */
 #pragma once
 
@@ -38,7 +38,7 @@ typedef struct pawl_cond {
 extern "C" {
 #endif
 
-/* The other halves of the functions below, for other languages, too. */
+/* The slow halves of the functions below; other languages may call them. */
 void pawl_cond_wait_call(pawl_cond *c, pawl_mutex *m);
 int pawl_cond_clockwait_call(pawl_cond *c, pawl_mutex *m, int clock, const struct timespec *deadline);
 int pawl_cond_enter_call(pawl_cond *c, pawl_sleeper *w, int clock, const struct timespec *deadline);
@@ -52,8 +52,8 @@ void pawl_cond_signal_waiters(pawl_cond *c, bool all);
 
 /* ---- with a pawl_mutex
  *
- * The library unlocks and locks. The hooks tell that the mutex is released before, and taken after: nothing of the
- * program happens in between. */
+ * The library unlocks and locks. Hooks report the release before the call, and the acquisition after it: no code of
+ * the program runs in between. */
 
 PAWL_HOOK void pawl_hook_waiting(pawl_mutex *m)
 {
@@ -63,7 +63,7 @@ PAWL_HOOK void pawl_hook_waiting(pawl_mutex *m)
     pawl_hook_locking(m, "pawl_mutex", how & ~(unsigned)PAWL_HOW_HELD);
 }
 
-/* What a signal ends happens after it, so that a waiter may destroy the condition variable. */
+/* The signal happens before the wait that it ends, so that a waiter may destroy the condition variable. */
 PAWL_HOOK void pawl_hook_waited(pawl_cond *c, pawl_mutex *m)
 {
     (void)c;
@@ -78,8 +78,8 @@ PAWL_HOOK void pawl_cond_wait(pawl_cond *c, pawl_mutex *m)
     pawl_hook_waited(c, m);
 }
 
-/* 0 if it was signalled, ETIMEDOUT if not until the deadline, or EINVAL at once if the clock is not CLOCK_MONOTONIC or
- * CLOCK_REALTIME, or the deadline is no time. */
+/* 0 if signalled; ETIMEDOUT if not by the deadline; EINVAL at once if the clock is not CLOCK_MONOTONIC or
+ * CLOCK_REALTIME, or the deadline is invalid. */
 PAWL_HOOK int pawl_cond_clockwait(pawl_cond *c, pawl_mutex *m, int clock, const struct timespec *deadline)
 {
     pawl_hook_waiting(m);
@@ -88,7 +88,7 @@ PAWL_HOOK int pawl_cond_clockwait(pawl_cond *c, pawl_mutex *m, int clock, const 
     return result;
 }
 
-/* The same with CLOCK_REALTIME, as pthread_cond_timedwait() has it. */
+/* The same with CLOCK_REALTIME, like pthread_cond_timedwait(). */
 PAWL_HOOK int pawl_cond_timedwait(pawl_cond *c, pawl_mutex *m, const struct timespec *deadline)
 {
     return pawl_cond_clockwait(c, m, 0, deadline);
@@ -96,7 +96,7 @@ PAWL_HOOK int pawl_cond_timedwait(pawl_cond *c, pawl_mutex *m, const struct time
 
 /* ---- with any lock
  *
- * A wait in its parts: enter, unlock, sleep, lock, leave. A null deadline is none. Enter fails with EINVAL. */
+ * A wait in its parts: enter, unlock, sleep, lock, leave. A null deadline means none. Enter may fail, with EINVAL. */
 
 PAWL_HOOK int pawl_cond_enter(pawl_cond *c, pawl_sleeper *w, int clock, const struct timespec *deadline)
 {
@@ -153,7 +153,7 @@ PAWL_HOOK void pawl_cond_wait_fair(pawl_cond *c, pawl_fairmutex *m)
     pawl_cond_clockwait_fair(c, m, 0, NULL);
 }
 
-/* `unlock(l, ctx)` and `lock(l, ctx)` are called in between, with the context of the lock that is held. */
+/* The wait calls `unlock(l, ctx)` and then `lock(l, ctx)`; `ctx` is the context of the held lock. */
 typedef void pawl_cond_call(void *lock, void *ctx);
 
 PAWL_HOOK int pawl_cond_clockwait_any(pawl_cond *c, pawl_cond_call *lock, pawl_cond_call *unlock, void *l,
@@ -170,9 +170,9 @@ PAWL_HOOK void pawl_cond_wait_any(pawl_cond *c, pawl_cond_call *lock, pawl_cond_
 
 /* ---- signals
  *
- * A waiter was counted before it let go of the lock under which the caller changed what it waits for, so it is seen
- * here. G: if there is none, this comes after whatever the last one did, which is all that its end by a timeout leaves
- * to be ordered before a destruction. */
+ * A waiter counts itself before it releases the lock, and the caller changed what it waits for under that lock: so
+ * the load sees it. G: if nobody waits, this comes after all that the last waiter did. A wait that timed out leaves
+ * nothing else to order it before a destruction. */
 
 static inline void pawl_cond_wake(pawl_cond *c, bool all)
 {
@@ -189,7 +189,7 @@ PAWL_HOOK void pawl_cond_signal(pawl_cond *c)
     pawl_hook_loud();
 }
 
-/* Ends the wait of all threads that wait now. */
+/* Ends the waits of all current waiters. */
 PAWL_HOOK void pawl_cond_broadcast(pawl_cond *c)
 {
     pawl_hook_sending(c);

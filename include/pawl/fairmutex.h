@@ -4,20 +4,19 @@
  * Bypass      0
  * Space       1 word per lock, none per thread; a queue of waiters in a process-wide table
  * Unlock      by any thread, not in constant time: one CAS when nobody waits, else new arrivals are put in order
- *             first; does not touch the lock after the release or the hand-over
+ *             first; does not touch the lock after the release or the hand-off
  * Waiting     local: spins for a short time on a word of its own, then sleeps on it in the kernel
  * Sharing     by threads of one process
- * Differs     from pawl_mutex: never barges. With more threads than CPUs every hand-over to a sleeping
- *             thread costs a wake-up, which makes it slower by two orders of magnitude under contention
+ * Differs     from pawl_mutex: never barges. With more threads than CPUs every hand-off to a sleeping thread costs a
+ *             wake-up, which makes it two orders of magnitude slower under contention
  *
  *   word          0 free; else a sum of
  *                 1   held
  *                 2   somebody is in the queue
- *                 W   the latest of those that arrived since the queue was last filled; from it, `next`
- *                     leads to the one before
+ *                 W   the latest arrival since the queue was last filled; its `next` leads to the one before
  *
  *   arrive        0 -> 1, or word -> W | word & 3
- *   unlock        1 -> 0, or: move the arrivals to the end of the queue, in order; hand over to its first
+ *   unlock        1 -> 0, or: move the arrivals to the end of the queue, in order; hand off to its first
  *
  * All-zero bytes are an unlocked mutex. It needs no destruction. Another thread may unlock it.
  */
@@ -38,7 +37,7 @@ typedef struct pawl_fairmutex {
 extern "C" {
 #endif
 
-/* The other halves of the functions below. Without a deadline the clock does not matter. */
+/* The slow halves of the functions below. Without a deadline the clock does not matter. */
 int pawl_fairmutex_lock_until(pawl_fairmutex *m, int clock, const struct timespec *deadline);
 void pawl_fairmutex_unlock_contended(pawl_fairmutex *m);
 
@@ -46,7 +45,7 @@ void pawl_fairmutex_unlock_contended(pawl_fairmutex *m);
 }
 #endif
 
-/* 0: free; 1: held, and nobody waits. For a process that has one thread. */
+/* 0: free; 1: held, and nobody waits. For a process with one thread. */
 #define pawl_fairmutex_word(m) (&(m)->word)
 
 static inline bool pawl_fairmutex_try_acquire(pawl_fairmutex *m)

@@ -1,15 +1,14 @@
 /* guard.h - locks that are released wherever control leaves a block
  *
  *   PAWL_GUARD(&mutex) { ... }             holds a pawl_mutex for the block
- *   PAWL_GUARD_LOCK(mcs, &lock) { ... }    holds a pawl_mcs, and so for every lock of the register; its context is in
- *                                          the guard
+ *   PAWL_GUARD_LOCK(mcs, &lock) { ... }    holds a pawl_mcs; any other lock of the register likewise
  *   PAWL_HOLD(&mutex);                     the same until the end of the enclosing block
  *   PAWL_HOLD_LOCK(mcs, &lock);
  *
- * The end of the block, return, goto and break out of it release the lock; longjmp does not, and nobody may
- * goto into it. PAWL_GUARD is a loop of one turn: break and continue in its block leave the guard, not the
- * loop around it. After PAWL_HOLD they mean what they always mean. What is returned is evaluated under the
- * lock. No two guards on one source line.
+ * The end of the block, return, and a goto or break out of it release the lock. longjmp does not, and nobody may goto
+ * into the block. PAWL_GUARD is a loop of one turn: break and continue in its block leave the guard, not the loop
+ * around it. After PAWL_HOLD they mean what they always mean. A return value is evaluated under the lock. No two
+ * guards on one source line.
  *
  * For C; C++ has pawl::guard in <pawl.hpp>.
  */
@@ -17,8 +16,8 @@
 
 #include "locks.h"
 
-/* What the macros below need for pawl_<name>, a lock of that form (locks.h): for one that is not in the register, say it
- * once. */
+/* What the macros below need for pawl_<name>, a lock of that form (locks.h). For a lock that is not in the register,
+ * expand it once. */
 #define PAWL_GUARD_DEFINE(name, form)                                                                        \
     typedef struct pawl_##name##_guard {                                                                     \
         pawl_##name *lock;                                                                                   \
@@ -40,13 +39,13 @@
 #include "locks.def"
 #undef PAWL_LOCK
 
-/* The second variable is there for what initialises it: both are declared in the first part of a `for`. */
+/* The second variable is there for its initialiser, which locks: the first part of a `for` is one declaration. */
 #define PAWL_GUARD_DECLARE(name, l, g)                                                                       \
     pawl_##name##_guard g __attribute__((cleanup(pawl_##name##_guard_release))) = {.lock = (l)},             \
                           *PAWL_GUARD_NAME(g, taken) __attribute__((unused)) = pawl_##name##_guard_take(&g)
 
-/* One turn, by a jump and not by a condition: so a compiler that optimises knows that a block which returns
- * always does, and asks for no return after it. */
+/* One turn by a jump, not by a condition: then an optimising compiler sees that a block which always returns does so,
+ * and asks for no return after it. */
 #define PAWL_GUARD_BLOCK(name, l, g, end)                                                                    \
     for (PAWL_GUARD_DECLARE(name, l, g);; __extension__({ goto end; }))                                      \
         if (0) {                                                                                             \

@@ -3,17 +3,17 @@
  * Admission   FIFO, nobody is overtaken
  * Bypass      0
  * Space       2 words per lock, 1 per thread; the array of slots.h is shared by all locks
- * Unlock      by any thread, in constant time; does not touch the lock after the hand-over (the slot is
+ * Unlock      by any thread, in constant time; does not touch the lock after the hand-off (the slot is
  *             computed from the lock's address alone)
  * Waiting     semi-private: a waiter watches the slot of its predecessor's hapax
  * Sharing     by threads of one process
- * Differs     a waiter looks at `depart` again after PAWL_HAPAX_RECHECK looks at the slot. As printed, it
- * would watch the slot alone, and C11 lets it miss the hand-over for ever: a store of another unlock to the
- * slot may have buried the one that announced `depart`, without ordering it. x86, AArch64 and RISC-V do not
- * let it happen, POWER does
+ * Differs     a waiter rechecks `depart` after every PAWL_HAPAX_RECHECK looks at the slot. As printed it watches the
+ *             slot alone, and C11 lets it miss the hand-off for ever: another unlock's store to the slot may bury the
+ *             one that announced `depart`, without ordering it. x86, AArch64 and RISC-V do not let that happen, POWER
+ *             does
  *
  *   arrive == depart   unlocked
- *   slot == pred       hand-over seen without a look at the lock: a hapax never recurs
+ *   slot == pred       hand-off seen without a look at the lock: a hapax never recurs
  */
 #pragma once
 
@@ -21,8 +21,7 @@
 #include "detail/hapax_block.h"
 #include "detail/slots.h"
 
-/* Rare, because each costs a look at the lock itself; a machine that needs it needs it on a collision only.
- */
+/* Rare, because each recheck reads the lock itself; a machine that needs one needs it only after a collision. */
 #ifndef PAWL_HAPAX_RECHECK
 #define PAWL_HAPAX_RECHECK 1024
 #endif
@@ -45,7 +44,7 @@ PAWL_SLOW_PATH void pawl_hapax_wait(pawl_word *depart, pawl_word *notify, uint64
         /* B: the slot first, `depart` second; unlock writes them the other way round. */
         seen = atomic_load_explicit(notify, memory_order_acquire);
         if (seen == pred)
-            break; /* A: expedited hand-over */
+            break; /* A: expedited hand-off */
         if (seen != before || look % PAWL_HAPAX_RECHECK == 0 || me.state != PAWL_LOOKING)
             if (atomic_load_explicit(depart, memory_order_acquire) == pred)
                 break; /* A */
@@ -58,7 +57,7 @@ PAWL_SLOW_PATH void pawl_hapax_wait(pawl_word *depart, pawl_word *notify, uint64
 static inline void pawl_hapax_acquire(pawl_hapax *l, pawl_hapax_ctx *c)
 {
     uint64_t mine = c->hapax = pawl_hapax_next();
-    /* Relaxed: hapaxes never recur, so an old `depart` cannot be taken for the predecessor's. */
+    /* Relaxed: hapaxes never recur, so an old `depart` cannot pass for the predecessor's. */
     uint64_t pred = atomic_exchange_explicit(&l->arrive, mine, memory_order_relaxed);
     if (PAWL_LIKELY(atomic_load_explicit(&l->depart, memory_order_acquire) == pred)) /* A */
         return;

@@ -3,18 +3,18 @@
  * Admission   FIFO, nobody is overtaken
  * Bypass      0
  * Space       2 words per lock, 1 per thread; the array of slots.h is shared by all locks
- * Unlock      by any thread, in constant time; does not touch the lock after the hand-over
+ * Unlock      by any thread, in constant time; does not touch the lock after the hand-off
  * Waiting     semi-private: a waiter registers its predecessor's hapax in a slot and watches the slot; if
  *             the slot is taken it watches `depart`
  * Sharing     by threads of one process
- * Differs     unlock looks into the slot before it tries a CAS there, unless it had to wait itself: then it
- *             tries at once, as in the listing
+ * Differs     unlock looks at the slot before it tries a CAS there, unless its own lock had to wait: then it tries at
+ *             once, as in the listing
  *
- *   slot 0 -> pred   the waiter registers              slot pred -> 0   the owner hands over
+ *   slot 0 -> pred   the waiter registers              slot pred -> 0   the owner hands off
  *
- * A registered waiter that the owner finds gets the lock without a write to `depart`. If registration and
- * release cross, at least one of the two sees the other (a Dekker pair, labelled D, which is why four of
- * its accesses are seq_cst): the waiter sees `depart`, or the owner sees the waiter after all.
+ * A registered waiter that the owner finds gets the lock without a write to `depart`. If registration and release
+ * cross, at least one side sees the other: the waiter sees `depart`, or the owner sees the waiter after all. D labels
+ * this Dekker pair, and is why four accesses are seq_cst.
  */
 #pragma once
 
@@ -23,8 +23,8 @@
 #include "detail/slots.h"
 
 typedef struct pawl_hapax_vw {
-    pawl_word arrive; /* hapax of the latest arrival                               */
-    pawl_word depart; /* hapax of the latest departure that met no visible waiter  */
+    pawl_word arrive; /* hapax of the latest arrival                              */
+    pawl_word depart; /* hapax of the latest departure that met no visible waiter */
 } pawl_hapax_vw;
 
 typedef struct pawl_hapax_vw_ctx {
@@ -53,7 +53,7 @@ PAWL_SLOW_PATH void pawl_hapax_vw_wait(pawl_hapax_vw *l, uint64_t pred)
         pawl_cas_relaxed(visible, pred, 0);
         return;
     }
-    pawl_wait_while_eq(visible, pred); /* C: any change is the hand-over, as no hapax recurs */
+    pawl_wait_while_eq(visible, pred); /* C: any change is the hand-off, as no hapax recurs */
 }
 
 static inline void pawl_hapax_vw_acquire(pawl_hapax_vw *l, pawl_hapax_vw_ctx *c)
@@ -75,15 +75,15 @@ static inline bool pawl_hapax_vw_try_acquire(pawl_hapax_vw *l, pawl_hapax_vw_ctx
     return pawl_cas_relaxed(&l->arrive, last, c->hapax);
 }
 
-/* Hands over to a waiter that is visible by now. Whoever had to wait takes one for granted, and spares itself
- * the look that would fetch the slot's line twice. */
+/* Hands off to a visible waiter, if there is one. An owner that had to wait itself expects one, and skips the look,
+ * which would fetch the slot's line twice. */
 static inline bool pawl_hapax_hand_over(pawl_word *visible, uint64_t mine, bool waited)
 {
     return (waited || atomic_load_explicit(visible, memory_order_relaxed) == mine) &&
            pawl_post_cas(visible, mine, 0); /* C: publishes the critical section to the visible waiter */
 }
 
-/* Releases the lock by `depart`, and again to a waiter that registered meanwhile. True if there was one. */
+/* Releases the lock through `depart`, then hands off to a waiter that registered meanwhile. True if there was one. */
 static inline bool pawl_hapax_depart(pawl_word *depart, pawl_word *visible, uint64_t mine)
 {
     pawl_post_seq_cst(depart, mine); /* A: publishes the critical section; D */

@@ -3,20 +3,20 @@
  * Admission   FIFO, nobody is overtaken
  * Bypass      0
  * Space       2 words per lock, 1 per thread; the array of slots.h is shared by all locks
- * Unlock      by any thread, in constant time; does not touch the lock after the hand-over
+ * Unlock      by any thread, in constant time; does not touch the lock after the hand-off
  * Waiting     semi-private: visible in the slot's first word for PAWL_HAPAX_GRACE looks; then, or at once if
  *             the word is taken, invisible on the slot's second word. Never global
  * Sharing     by threads of one process
  * Differs     the appendix describes it in prose. If registration and release cross and neither sees the other, the
- *             waiter turns invisible in time; so, unlike hapax_vw.h, nothing here is seq_cst. Unlock pays for it: a release that meets no visible
- *             waiter writes the slot's second word too
+ *             waiter turns invisible in time; so, unlike in hapax_vw.h, nothing here is seq_cst. Unlock pays for it:
+ *             a release that meets no visible waiter also writes the slot's second word
  */
 #pragma once
 
 #include "hapax.h"
 #include "hapax_vw.h"
 
-/* A waiter that is not served within this many looks is not on a lock where a fast hand-over matters. */
+/* A waiter that is not served within this many looks is on a lock where a fast hand-off does not matter. */
 #ifndef PAWL_HAPAX_GRACE
 #define PAWL_HAPAX_GRACE 256
 #endif

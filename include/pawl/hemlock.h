@@ -3,18 +3,18 @@
  * Admission   FIFO, nobody is overtaken
  * Bypass      0
  * Space       1 word per lock, 1 per thread, whatever the number of locks it holds
- * Unlock      by its owner, not in constant time: hands over, then waits for the successor to take it; does not
- *             touch the lock after the hand-over
+ * Unlock      by its owner, not in constant time: hands off, then waits until the successor has taken it; does not
+ *             touch the lock after the hand-off
  * Waiting     local as long as a thread holds one contended lock at a time: a waiter watches its
  *             predecessor's mailbox, and the predecessor has one for all its locks
  * Sharing     by threads of one process
- * Differs     arrival releases the mailbox, and the acknowledgement is a release that is acquired, because
- *             the mailbox comes and goes with its thread
+ * Differs     arrival is a release, and so is the acknowledgement, which the owner acquires: the mailbox comes and
+ *             goes with its thread
  *
  *   tail == 0   unlocked
  *   tail        the mailbox of the latest arrival
  *
- *   mailbox 0 -> lock   its owner hands that lock over     lock -> 0   the successor has taken it
+ *   mailbox 0 -> lock   its owner hands that lock off      lock -> 0   the successor has taken it
  *
  * Both sides poll with read-modify-writes, so that the line they wait for arrives writable.
  */
@@ -34,8 +34,8 @@ static inline void pawl_hemlock_acquire(pawl_hemlock *l, pawl_hemlock_ctx *c)
 {
     (void)c;
     pawl_word *mine = &pawl_hemlock_self.grant;
-    /* A: acquires the critical section of an owner that found no successor. D: releases our mailbox, which a
-     * young thread has only just made, to the successor that will watch it. */
+    /* A: acquires the critical section of an owner that found no successor. D: publishes our mailbox, which may be as
+     * new as this thread, to the successor that will watch it. */
     uint64_t before = atomic_exchange_explicit(&l->tail, pawl_address(mine), memory_order_acq_rel);
     if (PAWL_UNLIKELY(before != 0))
         pawl_wait_cas((pawl_word *)before, pawl_address(l), 0); /* B: sees all the last owner wrote; C */

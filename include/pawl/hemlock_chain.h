@@ -3,14 +3,13 @@
  * Admission   FIFO, nobody is overtaken
  * Bypass      0
  * Space       1 word per lock, 4 words per thread: its chain, and its element
- * Unlock      by its owner, not in constant time: waits for a successor that has arrived to chain itself up, and
- *             walks the chain of those that wait for other locks of this thread; does not touch the lock after
- *             the hand-over
+ * Unlock      by its owner, not in constant time: waits until a successor that has arrived is on the chain, and walks
+ *             past those that wait for other locks of this thread; does not touch the lock after the hand-off
  * Waiting     local, whatever a thread holds: each waiter watches its own element
  * Sharing     by threads of one process
- * Differs     the appendix describes it in prose. The element is the thread's, not on the stack: it waits
- *             for one lock at a time. A chain without our successor is put back and then watched, not
- *             detached over and over
+ * Differs     the appendix describes it in prose. The element belongs to the thread, which waits for one lock at a
+ *             time, and is not on the stack. A chain without our successor is put back and then watched, not detached
+ *             over and over
  *
  *   tail == 0   unlocked
  *   tail        the chain of the latest arrival, where its successor will push its element
@@ -43,8 +42,8 @@ static inline void pawl_hemlock_chain_acquire(pawl_hemlock_chain *l, pawl_hemloc
 {
     (void)c;
     pawl_word *mine = &pawl_hemlock_self.chain;
-    /* A: acquires the critical section of an owner that found no successor. D: releases our chain, which a
-     * young thread has only just made, to the successor that will push to it. */
+    /* A: acquires the critical section of an owner that found no successor. D: publishes our chain, which may be as
+     * new as this thread, to the successor that will push to it. */
     uint64_t before = atomic_exchange_explicit(&l->tail, pawl_address(mine), memory_order_acq_rel);
     if (PAWL_LIKELY(before == 0))
         return;
@@ -61,9 +60,9 @@ static inline bool pawl_hemlock_chain_try_acquire(pawl_hemlock_chain *l, pawl_he
     return pawl_cas_acq_rel(&l->tail, 0, pawl_address(&pawl_hemlock_self.chain)); /* A, D */
 }
 
-/* Takes the element that waits for `l` out of a detached chain, or returns NULL. What remains is pushed
- * back, and as long as the chain looks like `*head`, none but those are in it: if others came in between,
- * they are buried below, one of them may be our successor, and `*head` is 0. */
+/* Takes the element that waits for `l` out of a detached chain, or returns NULL, and pushes the others back. While
+ * the chain still begins with `*head`, our successor has not come. If others came in between, they are buried below,
+ * our successor may be among them, and `*head` is 0. */
 static inline pawl_element *pawl_chain_take(pawl_word *chain, uint64_t detached, const void *l,
                                             uint64_t *head)
 {

@@ -3,19 +3,19 @@
  * Admission   FIFO, nobody is overtaken
  * Bypass      0
  * Space       1 word per lock, 1 per thread
- * Unlock      by its owner, not in constant time, as in hemlock.h; does not touch the lock after the hand-over;
- *             `hemlock_overlap`: does not wait for its successor but, at its next hand-over or the end of the
- *             thread, for the mailbox to be empty;
- *             `hemlock_ah`: hands over before it knows whether anybody waits, and so touches the lock after the
- *             hand-over: the next owner must not free it
+ * Unlock      by its owner, not in constant time, as in hemlock.h; does not touch the lock after the hand-off;
+ *             `hemlock_overlap`: does not wait for its successor, but at its next hand-off, or when the thread ends,
+ *             until the mailbox is empty;
+ *             `hemlock_ah`: hands off before it knows whether anybody waits, and so touches the lock after the
+ *             hand-off: the next owner must not free it
  * Waiting     local as long as a thread holds one contended lock at a time
  * Sharing     by threads of one process
- * Differs     arrival releases the mailbox; what a successor does last to it is a release, and its owner
- *             acquires it, because the mailbox comes and goes with its thread; `overlap` has an exit rule for
- *             the same reason (detail/mailboxes.h)
+ * Differs     arrival is a release; so is a successor's last access to the mailbox, which the owner acquires, because
+ *             the mailbox comes and goes with its thread; `overlap` has an exit rule for the same reason
+ *             (detail/mailboxes.h)
  *
- * `overlap` and `oh1` have a mailbox of their own: a thread may hold locks of several kinds, and their
- * mailboxes do not mean the same.
+ * `overlap` and `oh1` have a mailbox of their own: a thread may hold locks of several kinds, whose mailboxes mean
+ * different things.
  */
 #pragma once
 
@@ -31,8 +31,8 @@ static inline void pawl_hemlock_naive_acquire(pawl_hemlock_naive *l, pawl_hemloc
 {
     (void)c;
     pawl_word *mine = &pawl_hemlock_self.grant;
-    /* A: acquires the critical section of an owner that found no successor. D: releases our empty mailbox:
-     * the load below may be of any age, and must not find the lock in the mailbox's past. */
+    /* A: acquires the critical section of an owner that found no successor. D: publishes our mailbox as empty: the
+     * successor's load may be stale, and must not find this lock there from an earlier hand-off. */
     uint64_t before = atomic_exchange_explicit(&l->tail, pawl_address(mine), memory_order_acq_rel);
     if (PAWL_LIKELY(before == 0))
         return;
@@ -68,11 +68,11 @@ static inline void pawl_hemlock_overlap_acquire(pawl_hemlock_overlap *l, pawl_he
 {
     (void)c;
     pawl_word *mine = &pawl_hemlock_self.overlap;
-    /* Whoever may leave something in the mailbox must wait for it before it ends. Here, because the lock may be the
-     * one that pawl_thread_enter() needs. */
+    /* A thread that may leave its mailbox full must wait for it at its end. Registers that before it locks, because
+     * pawl_thread_enter() may need this very lock. */
     if (PAWL_UNLIKELY(!pawl_hemlock_self.awaited))
         pawl_hemlock_self.awaited = pawl_thread_enter();
-    /* The mailbox may still say that we hand over this very lock; our next successor would believe it. */
+    /* Our mailbox may still hold this very lock from our last hand-off, and our next successor would believe it. */
     pawl_wait_while_eq_relaxed(mine, pawl_address(l));
     uint64_t before = atomic_exchange_explicit(&l->tail, pawl_address(mine), memory_order_acq_rel); /* A, D */
     if (PAWL_LIKELY(before == 0))
@@ -86,7 +86,7 @@ static inline bool pawl_hemlock_overlap_try_acquire(pawl_hemlock_overlap *l, paw
     (void)c;
     pawl_word *mine = &pawl_hemlock_self.overlap;
     if (atomic_load_explicit(mine, memory_order_relaxed) == pawl_address(l))
-        return false; /* our successor has not even begun: the lock is held */
+        return false; /* our successor has not taken it yet: the lock is held */
     return pawl_cas_acq_rel(&l->tail, 0, pawl_address(mine)); /* A, D */
 }
 
@@ -99,12 +99,12 @@ static inline void pawl_hemlock_overlap_release(pawl_hemlock_overlap *l, pawl_he
     pawl_wait_until_eq_relaxed(mine, 0);
     pawl_post(mine, pawl_address(l)); /* B: publishes the critical section */
     if (PAWL_UNLIKELY(!pawl_hemlock_self.awaited))
-        pawl_wait_until_eq(mine, 0); /* C: nothing will do it when the thread ends */
+        pawl_wait_until_eq(mine, 0); /* C: nothing will wait at the thread's end */
 }
 
 PAWL_LOCK_FUNCTIONS(hemlock_overlap, PAWL_HOW_OWNER)
 
-/* Listing 4, `hemlock_ah`: hands over first, then asks whether anybody is there. */
+/* Listing 4, `hemlock_ah`: hands off first, then asks whether anybody is there. */
 
 typedef pawl_hemlock pawl_hemlock_ah;
 typedef pawl_no_ctx pawl_hemlock_ah_ctx;
@@ -139,7 +139,7 @@ static inline void pawl_hemlock_ah_release(pawl_hemlock_ah *l, pawl_hemlock_ah_c
 PAWL_LOCK_FUNCTIONS(hemlock_ah, PAWL_HOW_OWNER)
 
 /* Listing 5, `hemlock_oh1`: a successor announces itself in the mailbox, so that unlock need not look at
- * the lock. An announcement may be overwritten by the hand-over of another lock: it is only a hint. */
+ * the lock. An announcement may be overwritten by the hand-off of another lock: it is only a hint. */
 
 typedef pawl_hemlock pawl_hemlock_oh1;
 typedef pawl_no_ctx pawl_hemlock_oh1_ctx;

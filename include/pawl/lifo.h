@@ -4,11 +4,11 @@
  * Bypass      unbounded
  * Space       1 word per lock, 2 words per thread: its element
  * Unlock      by any thread, not in constant time: an arrival can make it try again; does not touch the lock
- *             after the hand-over
+ *             after the hand-off
  * Waiting     local: each waiter watches its own element
  * Sharing     by threads of one process
- * Differs     the paper names the lock but prints none. Only the owner takes elements off the stack, so
- *             none can leave and return between its load and its CAS
+ * Differs     the paper names the lock but does not print it. Only the owner takes elements off the stack, so none
+ *             can leave and return between its load and its CAS
  *
  *   0   unlocked
  *   1   held, nobody waits

@@ -3,12 +3,11 @@
  * Admission   FIFO, nobody is overtaken
  * Bypass      0
  * Space       1 word per lock, none per thread; a node per lock held or waited for, from the thread's cache
- * Unlock      by any thread, not in constant time: waits for a successor that has arrived to link itself up;
- *             does not touch the lock after the hand-over
+ * Unlock      by any thread, not in constant time: waits until a successor that has arrived is linked up; does not
+ *             touch the lock after the hand-off
  * Waiting     local: each waiter watches its own node
  * Sharing     by threads of one process
- * Differs     the owner's node travels in the context, not in the lock; `next` is cleared after use, not
- * before
+ * Differs     the owner's node travels in the context, not in the lock; `next` is cleared after use, not before
  *
  *   tail == 0   unlocked
  *   tail        the node of the last arrival; from the owner's node, `next` leads there
@@ -30,7 +29,7 @@ static inline void pawl_mcs_acquire(pawl_mcs *l, pawl_mcs_ctx *c)
 {
     pawl_node *mine = c->node = pawl_node_get();
     /* A: acquires the critical section of an owner that found no successor.
-     * B: releases the zero in `next`, as old as the node's last use, to the successor that will write it. */
+     * B: publishes the zero in `next`, as old as the node's last use, to the successor that will overwrite it. */
     uint64_t before = atomic_exchange_explicit(&l->tail, pawl_address(mine), memory_order_acq_rel);
     if (PAWL_LIKELY(before == 0))
         return;

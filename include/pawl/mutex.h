@@ -1,23 +1,23 @@
 /* mutex.h - the mutex for most programs: barging with a bound in time, and waiters that sleep
  *
- * Admission   none: whoever comes while it is free; but the head of the queue is handed the mutex when its share of
- *             waiting is over: 4 ms divided by the number of waiters, 150 us at least
- * Bypass      by time: the head of the queue, once its share is over and it runs, is passed by the section under way and
- *             at most one that slipped in; if it cannot run, by those of another 32 to 256 us, or 255 of them
+ * Admission   none: whoever comes while it is free; but the head of the queue gets a hand-off once others have barged
+ *             past it for its share: 4 ms divided by the number of waiters, 150 us at least
+ * Bypass      by time: once its share is over and it runs, the head of the queue is passed by the section under way
+ *             and at most one that slipped in; if it cannot run, by those of another 32 to 256 us, or 255 of them
  * Space       3 words per lock, none per thread; a queue of waiters in a process-wide table
  * Unlock      by any thread, not in constant time: one load and one store when nobody waits, else a look into its
  *             queue; does not touch the lock after the release or the hand-off
- * Waiting     local: spins for a short time, then sleeps in the kernel, each thread on a word of its own. The head
- *             of the queue sleeps with a timer: no wake-up and no hand-off depends on an owner that looks at a clock
+ * Waiting     local: spins for a short time, then sleeps in the kernel, each thread on a word of its own. The head of
+ *             the queue sleeps with a timer, so no wake-up and no hand-off depends on an owner that reads the clock
  * Sharing     by threads of one process
- * Differs     from a capacitor (capacitor.h): a platoon is measured in time, by the first of those that it keeps waiting
+ * Differs     from a capacitor (capacitor.h): a platoon is measured in time, by the first waiter that it keeps out
  *
  *   held    0 free, 1 owned. A hand-off leaves it at 1, so that nobody can barge in
  *   queue   0 nobody waits; else a sum of
  *           WAITERS   somebody is in the queue
  *           TIMED     its head has been up: it has a timer, and `due` says when its share is over
- *           AWAKE     its head is up and competes
- *           HANDOFF   its head has asked for the mutex
+ *           AWAKE     its head is up and competes: the designated waker
+ *           HANDOFF   its head has asked for a hand-off
  *
  *                    0         WAITERS              TIMED                 TIMED | AWAKE        with HANDOFF
  *   lock             take it, or spin, queue up and sleep (in every state)
@@ -27,8 +27,8 @@
  *   its share ends   -         -                    -                     HANDOFF              -
  *   the head goes    -         0, or WAITERS for the next one (in every state)
  *
- *   * Every few releases, as `patience` counts, a release looks at the clock: it wakes a head that has slept for a while,
- *     yields its CPU if the head was woken and does not run, and hands off to one that should have asked by now.
+ *   * Every few releases, counted by `patience`, a release reads the clock. Then it wakes a head that has slept for a
+ *     while, yields its CPU to one that was woken and does not run, and hands off to one that should have asked by now.
  *
  * All-zero bytes are an unlocked mutex. It needs no destruction. Another thread may unlock it.
  * docs/pawl_mutex.md tells the whole story.
@@ -45,16 +45,16 @@ typedef struct pawl_mutex {
     _Atomic(uint32_t) held;
     _Atomic(uint32_t) queue;
     PAWL_HOLE(pthread_owner)
-    _Atomic(uint32_t) patience; /* releases until the next look at the clock */
+    _Atomic(uint32_t) patience; /* releases left until one reads the clock */
     PAWL_HOLE(pthread_kind)
     PAWL_HOLE(pthread_meta)
-    /* Guarded like the queue. Times are in units of 1024 ns. */
-    uint32_t due;            /* when the head's share is over             */
-    uint16_t looked;         /* when an owner last looked at the clock    */
+    /* Guarded by the bucket's lock, like the queue. Times are in ticks of 1024 ns. */
+    uint32_t due;            /* when the head's share is over                    */
+    uint16_t looked;         /* when an owner last read the clock                */
     uint16_t wake;           /* when a release may wake the head, or yield to it */
-    uint8_t step;            /* releases between the last two looks       */
-    _Atomic(uint8_t) losses; /* wake-ups of a head in a row, all in vain  */
-    uint8_t grace;           /* doublings of a head's grace, in eighths   */
+    uint8_t step;            /* releases between the last two readings           */
+    _Atomic(uint8_t) losses; /* wake-ups of heads in a row that found it taken   */
+    uint8_t grace;           /* doublings of a head's grace, in eighths          */
 } pawl_mutex;
 
 #define PAWL_MUTEX_INIT                                                                                      \
@@ -66,12 +66,12 @@ typedef struct pawl_mutex {
 extern "C" {
 #endif
 
-/* The other halves of the functions below. */
+/* The slow halves of the functions below. */
 void pawl_mutex_lock_contended(pawl_mutex *m);
 int pawl_mutex_lock_until(pawl_mutex *m, int clock, const struct timespec *deadline);
 void pawl_mutex_unlock_contended(pawl_mutex *m);
 
-/* All of it through a call: for other languages, and where code size matters more than a nanosecond. */
+/* Out of line: for other languages, and where code size matters more than a nanosecond. */
 void pawl_mutex_lock_call(pawl_mutex *m);
 bool pawl_mutex_trylock_call(pawl_mutex *m);
 void pawl_mutex_unlock_call(pawl_mutex *m);
@@ -80,7 +80,7 @@ void pawl_mutex_unlock_call(pawl_mutex *m);
 }
 #endif
 
-/* 0: free; 1: held, and nobody waits. For a process that has one thread. */
+/* 0: free; 1: held, and nobody waits. For a process with one thread. */
 #define pawl_mutex_word(m) (&(m)->held)
 
 static inline bool pawl_mutex_try_acquire(pawl_mutex *m)
@@ -97,8 +97,8 @@ static inline void pawl_mutex_acquire(pawl_mutex *m)
         pawl_mutex_lock_contended(m);
 }
 
-/* A waiter that queues up between the load and the store is missed. It still watches `held` then, and if this thread
- * is interrupted for longer than it does, the waiter's timer wakes it. */
+/* Misses a waiter that queues up between the load and the store. That waiter still watches `held`; should this thread
+ * be interrupted for longer than that, the waiter's timer wakes it. */
 static inline void pawl_mutex_release(pawl_mutex *m)
 {
     if (PAWL_UNLIKELY(atomic_load_explicit(&m->queue, memory_order_relaxed) != 0))

@@ -1,11 +1,11 @@
-/* policy.h - how threads wait for a lock: the choice of the process
+/* policy.h - how the threads of a process wait for a lock
  *
- * PAWL_WAIT in the environment makes it when the process starts, pawl_set_wait() at any time. The mutexes have ways of
- * their own and do not ask.
+ * PAWL_WAIT in the environment sets it when the process starts, pawl_set_wait() at any time. The mutexes wait in
+ * their own way and ignore it.
  *
- *   spin    look for ever: what the papers measure; only for as many threads as there are CPUs
- *   yield   look for a while, then give the CPU away between two looks
- *   park    look for a bounded time, then sleep until the word that was watched changes (the default)
+ *   spin    keep looking: what the papers measure; only for as many threads as there are CPUs
+ *   yield   look for a while, then give up the CPU between two looks
+ *   park    look for a bounded time, then sleep until the watched word changes (the default)
  */
 #pragma once
 
@@ -17,7 +17,7 @@ extern "C" {
 
 typedef enum pawl_policy { PAWL_WAIT_SPIN, PAWL_WAIT_YIELD, PAWL_WAIT_PARK } pawl_policy;
 
-/* False, and nothing changed, if the value is not a policy. Takes effect on waits already under way. */
+/* False, and no change, if the value is not a policy. Applies to waits already under way, too. */
 bool pawl_set_wait(pawl_policy policy);
 pawl_policy pawl_get_wait(void);
 

@@ -4,22 +4,22 @@
  *             latest arrival enters first
  * Bypass      once at most by each later arrival
  * Space       1 word per lock, 1 per thread: its element
- * Unlock      by its owner, in constant time; does not touch the lock after the hand-over; see
+ * Unlock      by its owner, in constant time; does not touch the lock after the hand-off; see
  *             pawl_reciprocating_acquire_oblivious()
  * Waiting     local: each waiter watches its own element
  * Sharing     by threads of one process
- * Differs     nothing but the orders, which are the weakest that `pawl check` lets stand
+ * Differs     only in the memory orders, which are the weakest that pass `pawl check`
  *
  *   0   unlocked
  *   1   held, nobody has arrived since the last segment was detached
  *   E   held; E is the latest arrival of a stack that ends at 1, or at the element of the owner that found
- *       the lock unlocked. That one is no waiter: its address travels along the segment as the end marker
+ *       the lock unlocked. That owner is not a waiter: its address travels along the segment as the end marker
  *
  *   gate 0 -> end   its thread may enter, and its segment ends before the element `end` (1: at the bottom)
  *
- * Only the thread that locked may unlock: one that waits for a lock it gave away would push an element that
- * is already there. So would a new thread in the memory of one that ended as the owner.
- * pawl_reciprocating_acquire_oblivious() leaves no element there, and then any thread may unlock.
+ * Only the owner may unlock: a thread that waits for a lock it gave away would push an element that is already on the
+ * stack. So would a new thread in the memory of one that ended as the owner. pawl_reciprocating_acquire_oblivious()
+ * leaves no element there, and then any thread may unlock.
  */
 #pragma once
 
@@ -33,8 +33,8 @@ typedef struct pawl_reciprocating {
 } pawl_reciprocating;
 
 typedef struct pawl_reciprocating_ctx {
-    uint64_t next; /* the element to enter after this owner, or 0                                    */
-    uint64_t end;  /* the segment's end marker; without a `next`, what `arrivals` is if nobody came   */
+    uint64_t next; /* the element to enter after this owner, or 0                                      */
+    uint64_t end;  /* the segment's end marker; without a `next`, what `arrivals` holds if nobody came */
 } pawl_reciprocating_ctx;
 
 static inline void pawl_reciprocating_acquire(pawl_reciprocating *l, pawl_reciprocating_ctx *c)
@@ -42,7 +42,7 @@ static inline void pawl_reciprocating_acquire(pawl_reciprocating *l, pawl_recipr
     pawl_element *mine = &pawl_element_self;
     atomic_store_explicit(&mine->gate, 0, memory_order_relaxed);
     /* A: acquires the critical section of an owner that left the lock unlocked.
-     * B: releases the zero in our gate to whoever will open it. */
+     * B: publishes the zero in our gate to whoever will open it. */
     uint64_t below = atomic_exchange_explicit(&l->arrivals, pawl_address(mine), memory_order_acq_rel);
     uint64_t next = 0, end = pawl_address(mine);
     if (PAWL_UNLIKELY(below != 0)) {
@@ -78,7 +78,7 @@ static inline void pawl_reciprocating_release(pawl_reciprocating *l, pawl_recipr
 PAWL_LOCK_FUNCTIONS(reciprocating, PAWL_HOW_OWNER)
 
 /* An owner that found the lock unlocked takes its element off the stack at once, as the swap form does
- * (reciprocating_variants.h). If others have arrived on top of it, they are the next segment from now on. */
+ * (reciprocating_variants.h). If others have arrived on top of it, they form the next segment. */
 static inline void pawl_reciprocating_acquire_oblivious(pawl_reciprocating *l, pawl_reciprocating_ctx *c)
 {
     if (PAWL_LIKELY(pawl_reciprocating_try_acquire(l, c)))

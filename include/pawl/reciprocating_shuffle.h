@@ -5,11 +5,11 @@
  *             enter lets the rest of its segment go first
  * Bypass      once at most by each later arrival: nobody leaves its segment
  * Space       1 word per lock, 3 words per thread: its element and its coin
- * Unlock      by its owner, in constant time; does not touch the lock after the hand-over
+ * Unlock      by its owner, in constant time; does not touch the lock after the hand-off
  * Waiting     local: each waiter watches its own element
  * Sharing     by threads of one process
- * Differs     the section describes it in prose. One thread of a segment at most steps back; its element
- *             travels along behind the end marker
+ * Differs     the section describes it in prose. At most one thread of a segment steps back; its element travels
+ *             along behind the end marker
  *
  * The encoding is that of reciprocating.h.
  */
@@ -27,10 +27,10 @@ typedef pawl_reciprocating pawl_reciprocating_shuffle;
 
 typedef struct pawl_reciprocating_shuffle_ctx {
     pawl_reciprocating_ctx base;
-    uint64_t deferred; /* the element of the one that stepped back in this segment, or 0 */
+    uint64_t deferred; /* the element of the thread that stepped back in this segment, or 0 */
 } pawl_reciprocating_shuffle_ctx;
 
-/* Opens the gate of whoever is next in the segment. */
+/* Opens the gate of the next thread in the segment. */
 static inline void pawl_shuffle_pass(const pawl_reciprocating_shuffle_ctx *c)
 {
     pawl_element *next = (pawl_element *)c->base.next;

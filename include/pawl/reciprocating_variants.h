@@ -6,7 +6,7 @@
  * Bypass      once at most by each later arrival
  * Space       1 word per lock, 1 per thread: its element; `reciprocating_simple`, `reciprocating_swap`: 2 per
  *             thread
- * Unlock      by any thread, in constant time; does not touch the lock after the hand-over
+ * Unlock      by any thread, in constant time; does not touch the lock after the hand-off
  * Waiting     local: each waiter watches its own element
  * Sharing     by threads of one process
  * Differs     the encoding of the fetch-and-add forms: as printed, the lock starts from 2
@@ -40,8 +40,8 @@ static inline void pawl_element_pass(uint64_t element)
     pawl_post(&((pawl_element *)element)->gate, 1); /* C: publishes the critical section */
 }
 
-/* Waits; then, if the end marker came along (it is rare: only at the onset of contention), stops there or
- * sends it on. Returns who enters after us. */
+/* Waits. If the end marker came along (rare: only at the onset of contention), ends the segment there or passes the
+ * marker on. Returns who enters after us. */
 static inline uint64_t pawl_element_wait_marked(pawl_element *mine, uint64_t next)
 {
     pawl_element_wait(mine);
@@ -54,7 +54,7 @@ static inline uint64_t pawl_element_wait_marked(pawl_element *mine, uint64_t nex
     return next;
 }
 
-/* Listings 2 and 5: two exchanges. Only their answer to a race differs. */
+/* Listings 2 and 5: two exchanges. They differ only in how they resolve a race. */
 
 typedef pawl_reciprocating pawl_reciprocating_relay;
 typedef pawl_successor_ctx pawl_reciprocating_relay_ctx;
@@ -63,7 +63,7 @@ typedef pawl_successor_ctx pawl_reciprocating_relay_ctx;
  * head of the segment at whose far end `mine` is buried. */
 static inline uint64_t pawl_reciprocating_arrive(pawl_reciprocating *l, pawl_element *mine, uint64_t *race)
 {
-    /* B: releases the zero in our gate. The second exchange acquires, and reads at least the first: A: the
+    /* B: publishes the zero in our gate. The second exchange acquires, and reads the first or a later one. A: the
      * critical section of the last owner; B: the gates of those that came in between. */
     uint64_t below = atomic_exchange_explicit(&l->arrivals, pawl_address(mine), memory_order_release);
     if (PAWL_UNLIKELY(below != 0))
@@ -158,7 +158,8 @@ static inline uint64_t pawl_fetchadd_element(uint64_t arrivals)
     return arrivals & 1 ? arrivals - 1 : 0;
 }
 
-/* As pawl_reciprocating_arrive(), but returns the element below ours or 0; false: must wait. */
+/* Like pawl_reciprocating_arrive(). True if the lock is ours: `*next` is 0, or the head of a segment that raced us.
+ * False if we must wait: `*next` is the element below ours, or 0. */
 static inline bool pawl_fetchadd_arrive(pawl_reciprocating *l, pawl_element *mine, uint64_t *next)
 {
     /* A, B: as in pawl_reciprocating_arrive() */

@@ -4,7 +4,7 @@
  *             latest arrival enters first
  * Bypass      once at most by each later arrival
  * Space       3 words per lock, none per thread
- * Unlock      by any thread, in constant time; does not touch the lock after the hand-over
+ * Unlock      by any thread, in constant time; does not touch the lock after the hand-off
  * Waiting     global: every waiter watches `grant`
  * Sharing     by threads of one process
  * Differs     64-bit tickets; `top` and `base` are their lower halves, as they are never far apart

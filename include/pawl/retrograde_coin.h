@@ -5,7 +5,7 @@
  *             mostly the latest arrival enters first, sometimes the earliest
  * Bypass      once at most by each later arrival: nobody leaves its segment
  * Space       6 words per lock, 1 per thread: its coin; `retrograde_twa` uses the array of slots.h
- * Unlock      by any thread, in constant time; does not touch the lock after the hand-over
+ * Unlock      by any thread, in constant time; does not touch the lock after the hand-off
  * Waiting     global: every waiter watches `grant`; `retrograde_twa`: semi-private, every waiter watches the slot
  *             of its own ticket
  * Sharing     by threads of one process
@@ -34,7 +34,7 @@ typedef struct pawl_retrograde_coin {
     uint64_t low;
     uint64_t high;
     uint64_t end;
-    uint64_t countdown; /* hand-overs until the far end is served */
+    uint64_t countdown; /* hand-offs until the far end is served */
 } pawl_retrograde_coin;
 
 typedef pawl_no_ctx pawl_retrograde_coin_ctx;

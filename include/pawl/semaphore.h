@@ -1,20 +1,21 @@
 /* semaphore.h - TWA semaphore (Dice & Kogan, Capacitors, listing 2)
  *
- * Admission   FIFO: permits go to takers in the order of arrival, each of whom is called before its permit is there
- * Bypass      0; a taker that sleeps is woken after the grant: if its poster stops there, others may return from take
- *             first until the next post is complete
+ * Admission   FIFO: permits go to takers in the order of arrival, and each taker is called before its permit is
+ *             granted
+ * Bypass      0; but a taker that sleeps is woken after the grant: if its poster stops in between, later takers may
+ *             return first, until the next post is complete
  * Space       2 words per semaphore, none per thread; the array of slots.h is shared by all
- * Post        constant time, again if another post came in between; does not touch the semaphore once the (last)
- *             permit is there
+ * Post        constant time, and once more for each post that came in between; does not touch the semaphore after the
+ *             (last) grant
  * Waiting     semi-private: all but the next in line watch a slot of the array, the next one `grant`
  * Sharing     by threads of one process
- * Differs     post is conservative: the listing's "does anybody wait?" reads the semaphore after it may be gone, and
- *             needs seq_cst throughout. It calls the taker before the grant, not the next one after it: see there
+ * Differs     post always pokes a slot: the listing's "does anybody wait?" reads the semaphore after it may be gone,
+ *             and needs seq_cst throughout. It pokes the taker before the grant, not the next in line after it: see
+ *             pawl_semaphore_release()
  *
  *   grant - ticket   permits left, or minus the number of waiters
  *
- * All-zero is a semaphore without permits. A capacitor counts from its own number of permits: it is as if `more` of them
- * had been given.
+ * All-zero is a semaphore without permits. A capacitor starts with some: `more` of them count as given already.
  */
 #pragma once
 
@@ -32,7 +33,7 @@ static inline void pawl_semaphore_init(pawl_semaphore *s, uint32_t permits)
     atomic_store_explicit(&s->grant, permits, memory_order_relaxed);
 }
 
-/* Waits until `grant` has passed `mine`: in the array until it is next in line, then at `grant`. */
+/* Waits until `grant` has passed `mine`: on a slot until it is next in line, then on `grant`. */
 PAWL_SLOW_PATH void pawl_semaphore_wait(pawl_semaphore *s, uint64_t mine)
 {
     pawl_word *slot = pawl_twa_slot_of(s, mine);
@@ -63,12 +64,12 @@ static inline bool pawl_semaphore_try_acquire(pawl_semaphore *s, uint64_t more)
     return false;
 }
 
-/* Its taker is called before it gets the permit: a poster that stops in between (the listing pokes the next in
- * line after the grant) would leave that one in its slot while others post, and let later ones in. */
+/* Pokes the taker before it grants the permit. The listing pokes the next in line after the grant: a poster that
+ * stops in between would leave that one in its slot while others post, and let later ones in. */
 static inline void pawl_semaphore_release(pawl_semaphore *s)
 {
     uint64_t grant = atomic_load_explicit(&s->grant, memory_order_relaxed);
-    do /* B: whoever sees this sees this `grant`, too, and is next in line */
+    do /* B: whoever sees this count also sees this `grant`, and is next in line */
         pawl_post_count(pawl_twa_slot_of(s, grant));
     while (!atomic_compare_exchange_weak_explicit(&s->grant, &grant, grant + 1, memory_order_release,
                                                   memory_order_relaxed)); /* A */

@@ -3,8 +3,8 @@
  * Admission   FIFO, nobody is overtaken
  * Bypass      0
  * Space       2 words per lock, none per thread
- * Unlock      by any thread, in constant time; does not touch the lock after the hand-over
- * Waiting     global: every waiter watches `serving`, so each hand-over costs one miss per waiter
+ * Unlock      by any thread, in constant time; does not touch the lock after the hand-off
+ * Waiting     global: every waiter watches `serving`, so each hand-off costs one miss per waiter
  * Sharing     by threads of one process
  * Differs     64-bit counters, so that trylock cannot be fooled by wrap-around
  *

@@ -2,14 +2,13 @@
  *
  * Admission   FIFO, nobody is overtaken
  * Bypass      0
- * Space       2 words per lock, 2 bytes per thread, the addresses of which serve as its identities
- * Unlock      by its owner, in constant time; does not touch the lock after the hand-over
+ * Space       2 words per lock, 2 bytes per thread, whose addresses serve as its identities
+ * Unlock      by its owner, in constant time; does not touch the lock after the hand-off
  * Waiting     global: every waiter watches `depart`
  * Sharing     by threads of one process
- * Differs     the exchange is acq_rel: identities recur, so that an arrival that saw an old `depart` could
- *             take it for its predecessor's and enter beside the owner. No trylock for the same reason, and
- *             only the thread that locked may unlock: a thread that waits for a lock it gave away would
- *             arrive under the identity that is still in use
+ * Differs     the exchange is acq_rel: identities recur, and an arrival that saw an old `depart` could take it for
+ *             its predecessor's and enter beside the owner. For the same reason there is no trylock. Only the owner
+ *             may unlock: a thread that waits for a lock it gave away would arrive under an identity still in use
  *
  *   arrive == depart   unlocked
  */
@@ -32,7 +31,7 @@ typedef struct pawl_tidex_ctx {
 static inline void pawl_tidex_acquire(pawl_tidex *l, pawl_tidex_ctx *c)
 {
     uint64_t mine = pawl_address(pawl_tidex_self);
-    /* Whoever departed last under this identity takes the other one, or arrive would not change. */
+    /* If this identity departed last, take the other one, or `arrive` would not change. */
     mine += atomic_load_explicit(&l->depart, memory_order_relaxed) == mine;
     uint64_t before = atomic_exchange_explicit(&l->arrive, mine, memory_order_acq_rel); /* B: see Differs */
     pawl_wait_until_eq(&l->depart, before); /* A: sees all the last owner wrote */

@@ -3,7 +3,7 @@
  * Admission   none: whoever sees the word free first takes it
  * Bypass      unbounded
  * Space       1 word per lock, none per thread
- * Unlock      by any thread, in constant time; does not touch the lock after the hand-over
+ * Unlock      by any thread, in constant time; does not touch the lock after the hand-off
  * Waiting     global: every waiter watches the word
  * Sharing     by threads of one process
  * Differs     tries with a CAS, not an exchange, so that lock() and trylock() are the same code; waiters look before

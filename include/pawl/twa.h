@@ -3,7 +3,7 @@
  * Admission   FIFO, nobody is overtaken
  * Bypass      0
  * Space       2 words per lock, none per thread; the array of slots.h is shared by all locks
- * Unlock      by any thread, in constant time; does not touch the lock after the hand-over (the slot is
+ * Unlock      by any thread, in constant time; does not touch the lock after the hand-off (the slot is
  *             computed from the lock's address alone)
  * Waiting     semi-private: all but the next in line watch a slot of the array, the next one `serving`
  * Sharing     by threads of one process
@@ -60,7 +60,7 @@ static inline void pawl_twa_release(pawl_twa *l, pawl_twa_ctx *c)
     uint64_t serving = atomic_load_explicit(&l->serving, memory_order_relaxed) + 1;
     pawl_word *slot = pawl_twa_slot_of(l, serving + 1); /* of the one that becomes next in line */
     pawl_post(&l->serving, serving);                    /* A: publishes the critical section    */
-    pawl_post_count(slot);                              /* B */
+    pawl_post_count(slot);                              /* B: after `serving`                   */
 }
 
 PAWL_LOCK_FUNCTIONS(twa, PAWL_HOW_OBLIVIOUS)

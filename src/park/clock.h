@@ -14,7 +14,7 @@ static inline uint64_t pawl_nanoseconds(int clock)
     return (uint64_t)now.tv_sec * PAWL_SECOND + (uint64_t)now.tv_nsec;
 }
 
-/* So many nanoseconds from now; less than a second. */
+/* That many nanoseconds from now; less than a second. */
 static inline struct timespec pawl_from_now(int clock, long nanoseconds)
 {
     struct timespec t;
@@ -32,7 +32,7 @@ static inline bool pawl_is_before(const struct timespec *a, const struct timespe
     return a->tv_sec != b->tv_sec ? a->tv_sec < b->tv_sec : a->tv_nsec < b->tv_nsec;
 }
 
-/* Nanoseconds until then, not more than 0 if it is over; or INT64_MAX, if it is years. */
+/* Nanoseconds until the deadline; 0 if it has passed, INT64_MAX if it is years away. */
 static inline int64_t pawl_left(int clock, const struct timespec *deadline)
 {
     enum { YEAR = 31536000 };
@@ -44,10 +44,10 @@ static inline int64_t pawl_left(int clock, const struct timespec *deadline)
     return seconds > YEAR ? INT64_MAX : seconds * PAWL_SECOND + (deadline->tv_nsec - now.tv_nsec);
 }
 
-/* So many nanoseconds in the units below. */
+/* Nanoseconds in ticks. */
 #define PAWL_TICKS(nanoseconds) ((nanoseconds) >> 10)
 
-/* CLOCK_MONOTONIC in units of 1024 ns, modulo 2^32. */
+/* CLOCK_MONOTONIC in ticks of 1024 ns, modulo 2^32. */
 static inline uint32_t pawl_ticks(void)
 {
     return (uint32_t)(pawl_nanoseconds(CLOCK_MONOTONIC) >> 10);

@@ -1,7 +1,7 @@
 /* events.h - how often the parking layer calls the kernel
  *
- * For `pawl bench` and for tests. Threads count in different lines, as far as their stacks tell them apart, so that
- * counting is lost beside the system call that is counted.
+ * For `pawl bench` and for tests. Threads count in different cache lines, as far as their stacks tell them apart, so
+ * that counting costs nothing next to the system call that is counted.
  */
 #pragma once
 
@@ -17,5 +17,5 @@ typedef enum pawl_event {
 
 void pawl_count(pawl_event event);
 
-/* Of all threads so far, in this process and, if it was forked, in its parent until then. */
+/* The count of all threads so far; in a forked process it includes the parent's before the fork. */
 uint64_t pawl_events(pawl_event event);

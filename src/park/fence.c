@@ -28,7 +28,8 @@ static bool membarrier(int command)
     return done;
 }
 
-/* gcc: `-fsanitize=thread` does not know fences. The lab does, and TSan needs none of these. */
+/* gcc's `-fsanitize=thread` warns of fences, which it does not know. The lab checks them, and TSan needs none of
+ * these. */
 #pragma GCC diagnostic ignored "-Wpragmas"
 #pragma GCC diagnostic ignored "-Wunknown-warning-option"
 #pragma GCC diagnostic ignored "-Wtsan"
@@ -41,9 +42,9 @@ bool pawl_use_membarrier(bool use)
     return have;
 }
 
-/* The kernel refuses, and light sides that do not know yet may be under way. Of these, one that runs has made its
- * store visible before the grace period is over; one that has lost its CPU has passed a fence, and loads later. Only
- * then may others rely on light sides that fence. */
+/* The kernel refuses, and light sides that do not fence yet may be under way. One that runs makes its store visible
+ * before the grace period is over; one that has lost its CPU has passed a fence, and loads later. Only then may
+ * others rely on the light sides' fences. */
 static void fence_late(void)
 {
     pawl_parked_fence(true);
@@ -64,14 +65,14 @@ void pawl_fence_heavy(void)
         return;
     if (now == BY_MEMBARRIER && membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED)) /* D, if they do not */
         return;
-    /* Before the constructor below, or in a child that forked. */
+    /* Before the constructor below, or in a child of fork(). */
     if (now == UNDECIDED && !is_wanted()) {
         fence_late();
         return;
     }
     if (membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED) && membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED))
         return;
-    fence_late(); /* a sandbox was entered since the start, say */
+    fence_late(); /* the process has entered a sandbox, say */
 }
 
 __attribute__((constructor(101))) static void ask_kernel(void)

@@ -5,9 +5,9 @@
  *   keeps the compiler in order     (D)   pawl_fence_heavy()           (D)
  *   loads: does anybody sleep?      (2)   loads the word               (4)
  *
- * One of them must see the other, which takes a store-load fence on both sides. Sleeping is rare and slow, posting
- * is neither, so the heavy side asks the kernel to run a fence on every CPU that runs a thread of this process. Where
- * the kernel refuses, light sides are told to fence for themselves by pawl_parked, which is never zero then.
+ * One of them must see the other, which takes a store-load fence on both sides. Sleeping is rare and slow, posting is
+ * neither, so the heavy side asks the kernel to run a fence on every CPU that runs a thread of this process. Where
+ * the kernel refuses, pawl_parked tells light sides to fence for themselves: it is never zero then.
  */
 #pragma once
 
@@ -15,6 +15,5 @@
 
 void pawl_fence_heavy(void);
 
-/* For tests: without it, as on a kernel that has no membarrier; false if it is not to be had. Only while
- * nobody waits. */
+/* For tests: switches membarrier() on or off. False if it is off, or the kernel has none. Only while nobody waits. */
 bool pawl_use_membarrier(bool use);

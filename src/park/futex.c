@@ -18,12 +18,12 @@ int pawl_deadline_check(int clock, const struct timespec *deadline)
 int pawl_futex_wait_bits(_Atomic(uint32_t) *word, uint32_t value, int clock, const struct timespec *deadline,
                          uint32_t bits)
 {
-    if (deadline != NULL && deadline->tv_sec < 0) /* which the kernel would call invalid */
+    if (deadline != NULL && deadline->tv_sec < 0) /* the kernel would call it invalid */
         return ETIMEDOUT;
     int op = FUTEX_WAIT_BITSET | FUTEX_PRIVATE_FLAG | (clock == CLOCK_REALTIME ? FUTEX_CLOCK_REALTIME : 0);
     int before = errno, error = 0;
     if (syscall(SYS_futex, word, op, value, deadline, NULL, bits) != 0)
-        error = errno; /* EAGAIN: not the value any more; EINTR: a signal */
+        error = errno; /* EAGAIN: the value has changed; EINTR: a signal */
     errno = before;
     pawl_count(PAWL_FUTEX_WAITS);
     if (error == EAGAIN)
@@ -54,7 +54,7 @@ void pawl_futex_wake(_Atomic(uint32_t) *word)
     wake(word, 1, PAWL_ALL_BITS);
 }
 
-/* Not nanosleep(), at which a thread can be cancelled. */
+/* Not nanosleep(), which is a cancellation point. */
 void pawl_nap(long nanoseconds)
 {
     int before = errno;

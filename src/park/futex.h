@@ -1,7 +1,7 @@
 /* futex.h - sleeping in the kernel
  *
- * Nothing here changes errno, and nothing is a cancellation point: a thread that waits for a lock stands in a queue,
- * which it must not leave by being unwound.
+ * Nothing here changes errno or is a cancellation point: a waiting thread is in a queue, and must not leave it by
+ * being unwound.
  */
 #pragma once
 
@@ -11,20 +11,20 @@
 
 #define PAWL_ALL_BITS UINT32_MAX
 
-/* Sleeps while the word holds `value`, until woken, or for no reason. A null deadline is no deadline.
- * Returns ETIMEDOUT if the time has come, else 0. */
+/* Sleeps while the word holds `value`, until it is woken; may return early. A null deadline means none. Returns
+ * ETIMEDOUT once the deadline has passed, else 0. */
 int pawl_futex_wait(_Atomic(uint32_t) *word, uint32_t value, int clock, const struct timespec *deadline);
 int pawl_futex_wait_bits(_Atomic(uint32_t) *word, uint32_t value, int clock, const struct timespec *deadline,
                          uint32_t bits);
 
-/* Wakes all that sleep there with one of these bits. */
+/* Wakes all sleepers that have one of these bits. */
 void pawl_futex_wake_bits(_Atomic(uint32_t) *word, uint32_t bits);
 
-/* Wakes one that sleeps there. The memory may be gone. */
+/* Wakes one sleeper. The word's memory may be gone. */
 void pawl_futex_wake(_Atomic(uint32_t) *word);
 
-/* Sleeps for so long, less than a second. */
+/* Sleeps that long; less than a second. */
 void pawl_nap(long nanoseconds);
 
-/* EINVAL if no clock or no time is meant by these, else 0. */
+/* EINVAL if the clock is not supported or the deadline is invalid, else 0. */
 int pawl_deadline_check(int clock, const struct timespec *deadline);

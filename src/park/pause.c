@@ -1,11 +1,11 @@
 /* pause.c - how long to spin, in pauses, and whether at all
  *
- * To spin is of use if the owner of the lock may run at the same time, on another CPU. A thread that may itself run on
- * several takes that for granted. One that is bound to a single CPU cannot tell by its own affinity: either all of the
- * process is confined to that CPU, or each thread is bound to one of its own. So bound threads that wait leave a note
- * of where they are bound and when, and whoever finds a recent note of another CPU spins. The main thread's affinity
- * counts as such a note: it tells of threads that never have to wait. Both change at run time, so every thread asks
- * again after some waits.
+ * Spinning helps if the owner of the lock can run at the same time, on another CPU. A thread that may run on several
+ * CPUs assumes so. One that is bound to a single CPU cannot tell from its own affinity: either the whole process is
+ * confined to that CPU, or each thread is bound to one of its own. So bound threads that wait note where they are
+ * bound and when, and a thread that finds a recent note of another CPU spins. The main thread's affinity counts as
+ * such a note: it tells of threads that never have to wait. Both change at run time, so every thread asks again after
+ * some waits.
  */
 #include "clock.h"
 #include "pause.h"
@@ -45,7 +45,7 @@ static bool may_spin(void)
 {
     cpu_set_t mine, main_thread;
     if (sched_getaffinity(0, sizeof mine, &mine) != 0 || CPU_COUNT(&mine) != 1)
-        return true; /* or a machine of more than 1024 CPUs */
+        return true; /* also on a machine with more than 1024 CPUs */
     unsigned cpu = only_cpu_of(&mine);
     uint32_t now = pawl_ticks();
     atomic_store_explicit(&notes[cpu % NOTES], (uint64_t)(cpu + 1) << 32 | now, memory_order_relaxed);
@@ -74,7 +74,7 @@ static bool still_may_spin(void)
     return (spins & MAY_SPIN) != 0;
 }
 
-/* ---- how long: a pause takes between 4 and 140 cycles, by make */
+/* ---- how long: a pause takes between 4 and 140 cycles, depending on the CPU */
 
 enum { SAMPLE = 64, SAMPLES = 4 };
 

@@ -4,9 +4,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* So many pauses take about that long; 0 if spinning is no use to this thread. Measures a pause when first called.
- * For a wait that begins: it counts calls. */
+/* How many pauses take about that long; 0 if spinning is no use to this thread. Measures a pause when first called.
+ * Call it once per wait: it counts calls. */
 uint32_t pawl_pauses(uint32_t nanoseconds);
 
-/* Whether the owner of what this thread waits for may be running meanwhile. Asks the kernel. */
+/* Whether the owner of what this thread waits for may be running now. Asks the kernel. */
 bool pawl_may_spin(void);

@@ -11,8 +11,8 @@ static pawl_bucket buckets[1 << PAWL_BUCKET_BITS];
 
 /* ---- the lock of a bucket
  *
- * Held for a few instructions, so it is rarely found taken, and then mostly because its owner lost the CPU.
- * Spinning would only keep that one from going on, and under real-time scheduling for ever. */
+ * Held for a few instructions, so it is rarely found taken, and then mostly because its owner lost the CPU. Spinning
+ * would only keep the owner from going on, under real-time scheduling for ever. */
 
 enum { FREE, HELD, SLEPT_ON };
 
@@ -72,7 +72,7 @@ static uint64_t key_of(const pawl_sleeper *w)
     return atomic_load_explicit(&w->key, memory_order_relaxed);
 }
 
-/* The place that holds the first waiter for this key, or the null at the end. */
+/* The pointer to this key's first waiter, or the null at the end of the list. */
 static pawl_sleeper **find(pawl_bucket *b, uint64_t key)
 {
     pawl_sleeper **at = &b->queues;
@@ -148,7 +148,7 @@ void pawl_fork_queue(void)
             atomic_store_explicit(&b->lock, FREE, memory_order_relaxed);
         if (atomic_load_explicit(&b->parked, memory_order_relaxed) != 0) {
             atomic_store_explicit(&b->parked, 0, memory_order_relaxed);
-            /* If a handler forks, the thread it has interrupted looks again, for nobody would wake it. */
+            /* If a handler forks, the thread that it interrupted must look again: nobody would wake it. */
             atomic_fetch_add_explicit(&b->sequence, 1, memory_order_relaxed);
         }
         if (b->queues != NULL)
@@ -156,7 +156,7 @@ void pawl_fork_queue(void)
     }
 }
 
-/* First of all: see fork.h. */
+/* Before other constructors: see fork.h. */
 __attribute__((constructor(101))) static void expect_forks(void)
 {
     pawl_fork_expect();

@@ -1,9 +1,9 @@
 /* word.c - parking on a word of any lock
  *
- * A futex has 32 bits and the words that locks wait on 64, so a thread sleeps on a sequence number in a bucket. Word and
- * awaited value together select the bucket, and of the 32 kinds of sleepers in it one: of a hundred that wait for their
- * turns at one word, a post wakes the one whose turn it is. Those that wait for any change have a bucket by the word
- * alone. A post looks at both, and raises the number of each that has sleepers.
+ * A futex has 32 bits, and the words that locks wait on have 64: so a thread sleeps on a sequence number in a bucket.
+ * The word and the awaited value together select the bucket, and one of the 32 kinds of sleepers in it: of a hundred
+ * that wait for their turns at one word, a post wakes the one whose turn it is. For those that wait for any change,
+ * the word alone selects the bucket. A post looks at both buckets, and raises the sequence of each that has sleepers.
  *
  *   waiter                                     post
  *   counts itself, bucket and pawl_parked (1)  stores to the word                       (3)
@@ -16,7 +16,7 @@
 
 #include "../fork.h"
 
-#define FENCED ((uint64_t)1 << 32) /* in pawl_parked: only a fence can tell */
+#define FENCED ((uint64_t)1 << 32) /* in pawl_parked: posts must fence for themselves */
 
 enum { BRIEFLY = 1000000, ENTRIES = 1 << PAWL_PARKED_BITS };
 
@@ -52,7 +52,7 @@ static void announce(pawl_waiter *me, pawl_bucket *b, const volatile void *w)
     me->state = PAWL_READY;
 }
 
-/* Whatever ends the sleep (a post, another's post, a signal, nothing at all), the caller looks again. */
+/* Whatever ends the sleep (a post, a post for others, a signal, nothing at all), the caller looks again. */
 static void sleep_at(pawl_place p, uint32_t ticket, bool briefly)
 {
     struct timespec soon;
@@ -68,7 +68,7 @@ void pawl_park(pawl_waiter *me, pawl_word *w, uint32_t which, bool briefly)
         me->which = which;
         announce(me, p.bucket, w);
     } else if (me->state == PAWL_ANNOUNCED) {
-        /* S: the number first, the word second; a post writes them the other way round */
+        /* S: the sequence first, the word second; a post writes them the other way round */
         me->ticket = atomic_load_explicit(&p.bucket->sequence, memory_order_acquire);
         me->state = PAWL_READY;
     } else {
@@ -94,7 +94,7 @@ static void wake_at(pawl_place p)
 
 void pawl_unpark(const volatile void *w, uint64_t v)
 {
-    atomic_thread_fence(memory_order_seq_cst); /* P, where waiters cannot do it for us */
+    atomic_thread_fence(memory_order_seq_cst); /* P, if waiters cannot fence for us */
     wake_at(pawl_place_of(w, PAWL_VALUE(v)));
     wake_at(pawl_place_of(w, PAWL_ANY));
 }

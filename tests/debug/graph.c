@@ -46,10 +46,10 @@ static void many_locks_are_told_apart(const lock_info *unused)
     for (int i = 0; i < CROWD; i++)
         CHECK(pawl_debug_lock_get(&crowd[i], "kind") == its[i], "not found again");
     for (int i = 0; i < CROWD; i += 2) {
-        pawl_debug_lock_settle(its[i]);
+        pawl_debug_lock_forget_unused(its[i]);
         CHECK(pawl_debug_lock_find(&crowd[i]) == its[i], "one that is held was forgotten");
         pawl_debug_lock_disown(its[i]);
-        pawl_debug_lock_settle(its[i]);
+        pawl_debug_lock_forget_unused(its[i]);
     }
     for (int i = 0; i < CROWD; i++)
         CHECK(pawl_debug_lock_find(&crowd[i]) == (i % 2 == 0 ? NULL : its[i]), "forgotten, or not");
@@ -101,9 +101,9 @@ static void step(void)
     bool news = pawl_debug_order(a, b, 7, NULL);
     CHECK(news == !comes_before[from][to], "%s", news ? "known before" : "not known before");
     known[from] = known[to] = comes_before[from][to] = true;
-    pawl_debug_lock_settle(a);
+    pawl_debug_lock_forget_unused(a);
     CHECK(pawl_debug_lock_find(&addresses[from]) == a, "one that has an order was forgotten");
-    pawl_debug_lock_settle(b);
+    pawl_debug_lock_forget_unused(b);
     CHECK(pawl_debug_lock_find(&addresses[to]) == b, "one that has an order was forgotten");
 }
 
@@ -185,8 +185,8 @@ static void what_is_forgotten_is_used_again(const lock_info *unused)
         debug_lock *c = pawl_debug_lock_get(&addresses[2], "c");
         CHECK(pawl_debug_order(a, b, 7, NULL) && pawl_debug_order(b, c, 7, NULL), "not news");
         pawl_debug_lock_forget(b);
-        pawl_debug_lock_settle(a);
-        pawl_debug_lock_settle(c);
+        pawl_debug_lock_forget_unused(a);
+        pawl_debug_lock_forget_unused(c);
         pawl_debug_thread_free(t);
         pawl_debug_thread_free(u);
     }

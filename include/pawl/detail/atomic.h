@@ -1,7 +1,7 @@
-/* atomic.h - C11 atomics for the lock headers, also when a C++ compiler reads them
+/* atomic.h - C11 atomics for the lock headers, in C and in C++
  *
- * The headers are written in C11 (`_Atomic(T)`, `atomic_load_explicit`, ...). A C++ compiler gets the
- * same names from <atomic>, as C++23's own <stdatomic.h> does it, so that the text of a lock stays one.
+ * The headers are written in C11 (`_Atomic(T)`, `atomic_load_explicit`, ...). In C++ the same names come from
+ * <atomic>, as in C++23's own <stdatomic.h>, so that one text of a lock serves both.
  */
 #pragma once
 
@@ -41,28 +41,27 @@ using std::memory_order_release;
 using std::memory_order_seq_cst;
 #endif
 
-/* The words below hold pointers as well as counts, and tickets and hapaxes must never wrap. */
+/* Words hold pointers as well as counts, and tickets and hapaxes must never wrap. */
 #if UINTPTR_MAX != UINT64_MAX
 #error "Pawl needs a 64-bit machine"
 #endif
 
-/* A word that threads wait on or that names a lock's state. */
+/* A word that threads wait on, or that holds a lock's state. */
 typedef _Atomic(uint64_t) pawl_word;
 
 /* Two cache lines: x86 prefetches lines in pairs, so 64 bytes do not keep two words apart. */
 #define PAWL_SECTOR  128
 #define PAWL_ALIGNED __attribute__((aligned(PAWL_SECTOR)))
 
-/* Four bytes in a lock that are not the lock's: glibc's fields, when the lock lives in a pthread_mutex_t (preload/).
- * Anywhere else there are none. */
+/* Four bytes inside a lock that are glibc's when the lock lives in a pthread_mutex_t (preload/). Elsewhere nothing. */
 #ifdef PAWL_IN_PTHREAD_MUTEX
 #define PAWL_HOLE(name) uint32_t name;
 #else
 #define PAWL_HOLE(name)
 #endif
 
-/* The name of a variable of libpawl tells how the library was built: code that is compiled in another way does not link.
- * (The lab compiles both, with tunables that are variables.) */
+/* A libpawl variable's symbol says how the library was built: code that was compiled differently does not link. (The
+ * lab compiles both, and its tunables are variables.) */
 #ifdef PAWL_IN_LAB
 #define PAWL_BUILT_WITH(name, tunable)
 #elif defined(PAWL_IN_PTHREAD_MUTEX)
@@ -95,13 +94,13 @@ static inline uint64_t pawl_address(const volatile void *p)
     return (uint64_t)(uintptr_t)p;
 }
 
-/* The highest bits of a product with 2^64 divided by the golden ratio: of all that are set, all take part. */
+/* Fibonacci hashing: the top bits of the product with 2^64 / golden ratio depend on every bit of the key. */
 static inline unsigned pawl_hash(uint64_t key, unsigned bits)
 {
     return (unsigned)(key * 0x9E3779B97F4A7C15u >> (64 - bits));
 }
 
-/* One CAS on a word, for the common case that the value found does not matter. */
+/* One CAS on a word, where the value found does not matter. */
 static inline bool pawl_cas_acquire(pawl_word *w, uint64_t from, uint64_t to)
 {
     return atomic_compare_exchange_strong_explicit(w, &from, to, memory_order_acquire, memory_order_relaxed);

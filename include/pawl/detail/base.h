@@ -1,4 +1,4 @@
-/* base.h - what every lock header includes: atomics, waiting, the thread's own state, the functions around its text
+/* base.h - what every lock header includes: atomics, waiting, per-thread state, the functions around a lock's text
  */
 #pragma once
 
@@ -6,7 +6,7 @@
 #include "thread.h"
 #include "wait.h"
 
-/* The context of a lock whose unlock needs to be told nothing. */
+/* For a lock that passes nothing from lock to unlock. */
 typedef struct pawl_no_ctx {
     char none; /* never touched; an empty struct would differ in size between C and C++ */
 } pawl_no_ctx;

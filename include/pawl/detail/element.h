@@ -7,10 +7,10 @@
 #include "slice.h"
 
 typedef struct pawl_element {
-    pawl_word gate;   /* 0 while the thread must wait                                           */
-    pawl_word next;   /* the element behind this one, or what has to be told to it              */
-    const void *lock; /* hemlock_chain: the lock being waited for                              */
+    pawl_word gate;   /* 0 while the thread must wait                                      */
+    pawl_word next;   /* the element behind this one, or what its predecessor passes along */
+    const void *lock; /* hemlock_chain: the lock being waited for                          */
 } pawl_element;
 
-/* A trylock needs none. */
+/* No trylock uses it: see slice.h. */
 PAWL_SHARED_SLICE(element, pawl_element, .child = PAWL_KEPT);

@@ -1,10 +1,10 @@
-/* functions.h - the functions that programs call, made of a lock's text and the hooks around it
+/* functions.h - the functions that programs call: a lock's text between two hooks
  *
- * PAWL_LOCK_FUNCTIONS(name, how) ends the text of a lock: from pawl_<name>_acquire, _try_acquire and _release it makes
+ * PAWL_LOCK_FUNCTIONS(name, how) ends a lock's text: from pawl_<name>_acquire, _try_acquire and _release it makes
  * pawl_<name>_lock, _trylock and _unlock. PAWL_LOCK_AND_UNLOCK(name, how) is for a lock without a trylock. `how` is
  * PAWL_HOW_OBLIVIOUS if any thread may unlock, else PAWL_HOW_OWNER.
  *
- * What is built on a lock, such as a capacitor, calls its text: whoever listens hears of one lock then, not of two.
+ * A lock built on another, such as a capacitor, calls the inner lock's text: hooks then report one lock, not two.
  */
 #pragma once
 
@@ -42,11 +42,12 @@
         return locked;                                                                                       \
     }
 
-/* The same for a mutex, which has no context, but deadlines, and can tell whether it is held: `word` is not zero then.
+/* The same for a mutex. It has no context, but deadlines, and can tell whether it is held: `word` is nonzero then.
  *
- *   clocklock   0, or ETIMEDOUT at that time of that clock (CLOCK_MONOTONIC or CLOCK_REALTIME), or EINVAL if it is none
- *   timedlock   the same with CLOCK_REALTIME, as pthread_mutex_timedlock() has it
- *   destroy     need not be called. Where it is, debug mode reports a mutex that is held (docs/debugging.md)
+ *   clocklock   0; ETIMEDOUT when the deadline has passed on that clock (CLOCK_MONOTONIC or CLOCK_REALTIME); EINVAL if
+ *               the clock is another, or the deadline invalid
+ *   timedlock   the same with CLOCK_REALTIME, like pthread_mutex_timedlock()
+ *   destroy     optional; debug mode then reports a mutex that is still held (docs/debugging.md)
  */
 #define PAWL_MUTEX_FUNCTIONS(name, word)                                                                     \
     PAWL_HOOK void pawl_##name##_lock(pawl_##name *m)                                                        \

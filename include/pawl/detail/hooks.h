@@ -1,10 +1,10 @@
-/* hooks.h - what the functions of a lock tell: the debug mode, the thread sanitizer, Valgrind
+/* hooks.h - how a lock's functions tell debug mode, ThreadSanitizer and Valgrind what they do
  *
- * A lock's text (pawl_X_acquire, pawl_X_release) tells nobody. What programs call (pawl_X_lock, pawl_X_unlock) is a
- * hook, the text, and a hook. Hooks are empty unless the program is compiled with -DPAWL_DEBUG (libpawl's debug mode,
- * and through it Helgrind and DRD) or -fsanitize=thread. -DPAWL_NO_HOOKS leaves them empty even so: for libpawl
- * itself, and for tools that look into the text. Nothing else depends on the mode, and whatever calls a hook is static,
- * so files compiled in different modes make one program. docs/debugging.md is for users.
+ * A lock's text (pawl_X_acquire, pawl_X_release) has no hooks. What programs call (pawl_X_lock, pawl_X_unlock) is the
+ * text between two hooks. Hooks are empty unless the program is compiled with -DPAWL_DEBUG (libpawl's debug mode, and
+ * through it Helgrind and DRD) or -fsanitize=thread. -DPAWL_NO_HOOKS keeps them empty even then: for libpawl itself,
+ * and for tools that look into the text. Nothing else depends on the mode, and every function that calls a hook is
+ * static, so files compiled in different modes link into one program. docs/debugging.md is for users.
  */
 #pragma once
 
@@ -32,17 +32,17 @@
 #error "PAWL_DEBUG needs libpawl, which PAWL_FREESTANDING does without"
 #endif
 
-/* How a lock is used, and what is known of it; a sum. */
+/* How a lock is used, and what it knows of itself; a sum. */
 enum {
-    PAWL_HOW_OWNER = 0,     /* only the thread that locked may unlock,                                   */
-    PAWL_HOW_TRY = 1,       /* the attempt gives up, at once or after some time: no deadlock comes of it */
-    PAWL_HOW_OBLIVIOUS = 2, /* or any thread may                                                         */
-    PAWL_HOW_TELLS = 4,     /* the lock itself can tell whether it is held,                              */
-    PAWL_HOW_HELD = 8,      /* and says that it is                                                       */
+    PAWL_HOW_OWNER = 0,     /* only the thread that locked may unlock                               */
+    PAWL_HOW_TRY = 1,       /* the attempt gives up, at once or after some time: it cannot deadlock */
+    PAWL_HOW_OBLIVIOUS = 2, /* any thread may unlock                                                */
+    PAWL_HOW_TELLS = 4,     /* the lock itself can tell whether it is held                          */
+    PAWL_HOW_HELD = 8,      /* and says that it is                                                  */
 };
 
-/* The debug mode. `kind` is the type of the lock. The caller locks between locking and locked, or not_locked
- * if the attempt failed, and unlocks between unlocking and unlocked, which does not touch the lock. */
+/* Debug mode. `kind` is the lock's type. Lock between locking and locked, or not_locked if the attempt failed; unlock
+ * between unlocking and unlocked, which does not touch the lock. */
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -52,11 +52,11 @@ void pawl_debug_not_locked(const void *l);
 void pawl_debug_unlocking(const void *l, const char *kind, unsigned how);
 void pawl_debug_unlocked(const void *l);
 void pawl_debug_destroyed(const void *l, const char *kind, unsigned how);
-/* What happens before `sent` is seen after `received`, for what is not a lock. */
+/* For synchronisation other than locks: what happens before `sent` is visible after `received`. */
 void pawl_debug_sent(const void *object);
 void pawl_debug_received(const void *object);
-void pawl_debug_clean(const void *start, size_t size); /* others have written there; that is over */
-/* Races in between are not reported. */
+void pawl_debug_clean(const void *start, size_t size); /* other threads wrote there, and are done */
+/* No race is reported between these two. */
 void pawl_debug_quiet(void);
 void pawl_debug_loud(void);
 #ifdef __cplusplus
@@ -78,8 +78,8 @@ void pawl_debug_loud(void);
 #define PAWL_TELL(call) ((void)0)
 #endif
 
-/* A hook, or a function that calls hooks: inlined even without optimisation, so that the first function in a reported
- * stack is the program's. */
+/* A hook, or a function that calls hooks. Inlined even without optimisation, so that a reported stack begins with the
+ * program's own function. */
 #define PAWL_HOOK __attribute__((always_inline)) static inline
 
 PAWL_HOOK void pawl_hook_locking(void *l, const char *kind, unsigned how)
@@ -96,7 +96,7 @@ PAWL_HOOK void pawl_hook_locked(void *l, const char *kind, unsigned how)
     PAWL_TELL(pawl_debug_locked(l, kind, how));
 }
 
-/* An attempt is over; `locked` is what came of it. */
+/* Ends an attempt; `locked` is its result. */
 PAWL_HOOK void pawl_hook_tried(void *l, const char *kind, bool locked)
 {
     if (locked) {
@@ -121,7 +121,7 @@ PAWL_HOOK void pawl_hook_unlocked(void *l)
     PAWL_TELL(pawl_debug_unlocked(l));
 }
 
-/* The memory of an unlocked lock will be used for something else. */
+/* The memory of an unlocked lock is about to be reused. */
 PAWL_HOOK void pawl_hook_destroyed(void *l, const char *kind, unsigned how)
 {
     (void)l, (void)kind, (void)how;
@@ -129,7 +129,7 @@ PAWL_HOOK void pawl_hook_destroyed(void *l, const char *kind, unsigned how)
     PAWL_TSAN(__tsan_mutex_destroy(l, __tsan_mutex_not_static));
 }
 
-/* What a thread did before it sends through a semaphore or a condition variable, the one that receives sees. */
+/* For semaphores and condition variables: what a thread did before sending is visible to the receiver. */
 PAWL_HOOK void pawl_hook_sending(void *object)
 {
     (void)object;
@@ -144,7 +144,7 @@ PAWL_HOOK void pawl_hook_received(void *object)
     PAWL_TSAN(__tsan_acquire(object));
 }
 
-/* Around what such an object does with its own words. */
+/* Around such an object's work on its own words. */
 PAWL_HOOK void pawl_hook_quiet(void)
 {
     PAWL_TELL(pawl_debug_quiet());
@@ -155,7 +155,7 @@ PAWL_HOOK void pawl_hook_loud(void)
     PAWL_TELL(pawl_debug_loud());
 }
 
-/* What a mutex says of itself, given its word that is not zero while it is held. Without hooks nothing reads it. */
+/* What a mutex knows of itself, given the word that is nonzero while it is held. Without hooks nothing reads it. */
 #ifdef PAWL_HOOKED
 #define PAWL_HOW_OF(word)                                                                                    \
     (pawl_hook_quiet(), pawl_hook_how(atomic_load_explicit(&(word), memory_order_relaxed) != 0))
@@ -170,7 +170,7 @@ PAWL_HOOK unsigned pawl_hook_how(bool held)
 }
 
 /* For an unlocked lock that nobody will use again and that has no destroy of its own. Debug mode reports it if it is
- * held, and forgets in which order it was taken; without it, this is nothing. */
+ * held, and forgets its place in the lock order. Without hooks this does nothing. */
 PAWL_HOOK void pawl_destroy(void *l)
 {
     pawl_hook_destroyed(l, "lock", PAWL_HOW_OWNER);

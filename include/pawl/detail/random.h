@@ -1,4 +1,4 @@
-/* random.h - for the locks that throw dice */
+/* random.h - random numbers for the locks that toss a coin */
 #pragma once
 
 #include "slice.h"

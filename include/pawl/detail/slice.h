@@ -2,20 +2,20 @@
  *
  *   PAWL_SLICE(yours, type, .child = PAWL_KEPT);     declares  __thread type pawl_yours_self
  *
- * in the header where the algorithm lives is all there is to do. The slice is zero when the thread starts. The
- * initial-exec model makes it one segment-relative instruction away, and needs no allocator. src/slices.c defines the
- * slices of all locks in the register, and their rules:
+ * That line, in the algorithm's header, is all it takes. The slice is zero when the thread starts. The initial-exec
+ * model reaches it by one segment-relative instruction, and needs no allocator. src/slices.c defines the slices of
+ * all locks in the register, and their rules:
  *
  *   .child   in a child of fork(), the slice of the thread that forked is PAWL_KEPT or PAWL_ZEROED
- *   .leave   void (*)(void), when the thread ends, if it has called pawl_thread_enter(); none by default. The lock's row
- *            then says .minds_exit: the interposer takes one of the program's keys for it, and takes it early
+ *   .leave   void (*)(void), called when a thread ends that has called pawl_thread_enter(); none by default. The lock's
+ *            row then says .minds_exit: the interposer takes one of the program's keys for it, and takes it early
  *
- * A signal handler that locks, having interrupted its thread in a lock (preload/), is like a thread of its own: it finds
- * a slice of zeros; when it is done, .leave runs, and the slice is what it was.
+ * A signal handler that locks after interrupting its thread in a lock (preload/) is like a thread of its own: it
+ * finds a slice of zeros; when it is done, .leave runs, and the slice is restored.
  *
- * PAWL_SHARED_SLICE is for words that other threads write: it shares no sector with anything. As they may write at any
- * time, it stays as it is for a handler, which does not wait for a lock but tries again: a trylock must get by without
- * that slice, or with what an interrupted operation has made of it.
+ * PAWL_SHARED_SLICE is for words that other threads write: it shares no sector with anything. As they may write at
+ * any time, a handler finds it as it is. But a handler never waits for a lock, it retries a trylock: so a trylock
+ * must do without the shared slice, or cope with what the interrupted operation left there.
  */
 #pragma once
 

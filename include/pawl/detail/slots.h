@@ -7,7 +7,8 @@
 
 #include "atomic.h"
 
-/* A power of two, and that of the library (meson -Dslots=N). One or two slots make everything collide, which is how the tests build it. */
+/* A power of two, the same as in the library (meson -Dslots=N). Tests build with one or two slots, so that everything
+ * collides. */
 #ifndef PAWL_SLOTS
 #define PAWL_SLOTS 4096
 #endif
@@ -21,8 +22,8 @@
 #endif
 
 typedef struct pawl_slot {
-    pawl_word visible; /* hapax_vw, hapax_vw2: the hapax that the one registered waiter waits for, or 0 */
-    pawl_word notify;  /* hapax, hapax_vw2: the last hapax that departed through this slot              */
+    pawl_word visible; /* hapax_vw, hapax_vw2: the hapax that the registered waiter waits for, or 0 */
+    pawl_word notify;  /* hapax, hapax_vw2: the last hapax that departed through this slot          */
 } pawl_slot;
 
 #ifdef __cplusplus
@@ -30,15 +31,15 @@ extern "C" {
 #endif
 
 extern pawl_slot pawl_slots[PAWL_SLOTS] PAWL_BUILT_WITH(pawl_slots, PAWL_SLOTS);
-/* Counts; a change says: look at the lock again. */
+/* Counters; a change tells waiters to look at the lock again. */
 extern pawl_word pawl_twa_slots[PAWL_SLOTS] PAWL_BUILT_WITH(pawl_twa_slots, PAWL_SLOTS);
 
 #ifdef __cplusplus
 }
 #endif
 
-/* 17 is odd, so that consecutive blocks or tickets visit every slot before one repeats, and large enough
- * to put neighbours on different cache lines. The lock's address keeps two locks that move in step apart. */
+/* 17 is odd, so consecutive blocks or tickets visit every slot before one repeats, and large enough to put neighbours
+ * on different cache lines. The lock's address keeps apart two locks that move in step. */
 static inline pawl_slot *pawl_slot_of(const void *lock, uint64_t hapax)
 {
     uint32_t salt = (uint32_t)(uintptr_t)lock;

@@ -1,4 +1,4 @@
-/* thread.h - the end of a thread that has something in its slices (slice.h) */
+/* thread.h - cleaning up a thread's slices when it ends (slice.h) */
 #pragma once
 
 #include "slice.h"
@@ -7,13 +7,13 @@
 extern "C" {
 #endif
 
-/* Sees to it that pawl_thread_leave() runs when this thread ends. Cheap to repeat. False if it can't. */
+/* Arranges for pawl_thread_leave() to run when this thread ends. Cheap to repeat. False if it can't. */
 bool pawl_thread_enter(void);
 
-/* Takes what that needs, which is one of the 1024 keys of POSIX, before a lock is in a hurry for it. */
+/* Creates the key that this takes, one of POSIX's 1024, before a lock needs it in a hurry. */
 void pawl_thread_expect(void);
 
-/* Follows the rules of all slices. A destructor that runs later may lock: then it enters again. */
+/* Runs every slice's .leave. A destructor that runs later may lock: then it enters again. */
 void pawl_thread_leave(void);
 
 #ifdef __cplusplus

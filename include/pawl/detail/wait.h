@@ -1,13 +1,13 @@
 /* wait.h - how a thread waits, and how it is woken
  *
- * A lock says what it waits for; this file alone decides how. Every wait names the word it watches, and every
- * write that may end a wait is one of the posts below. policy.h has the choices.
+ * A lock says what it waits for; this file alone decides how. Every wait names the word it watches, and every write
+ * that may end a wait is one of the posts below. policy.h has the choices.
  *
  * Unless a name says otherwise, a wait is an acquire and a post is a release.
  *
- * A post costs one load of a line that nobody writes as long as nobody is parked on a word with its address bits.
- * What orders that load after the store, a full fence, is paid for by the sleeper (src/park/word.c). After the
- * store a post uses the word's address alone: its memory may be gone.
+ * After its store, a post loads one counter, which nobody writes unless a thread parks on a word with the same
+ * address bits. The full fence between the two is paid for by the sleeper (src/park/word.c). After the store a post
+ * uses only the word's address: its memory may be gone.
  *
  * With PAWL_FREESTANDING, waits only spin, posts only store, and nothing of libpawl is used here.
  */
@@ -16,19 +16,20 @@
 #include "../policy.h"
 #include "atomic.h"
 
-/* Looks before a waiter consults the policy: about 2 us at the 140 cycles of a recent PAUSE, 70 ns at 4. */
+/* Looks before a waiter asks the policy: about 2 us where PAUSE takes 140 cycles, as on recent machines, 70 ns where
+ * it takes 4. */
 #ifndef PAWL_SPINS
 #define PAWL_SPINS 32
 #endif
 
-/* What a wait has come to. */
+/* How far a wait has come on its way to sleep. */
 typedef enum pawl_wait_state { PAWL_LOOKING, PAWL_ANNOUNCED, PAWL_READY } pawl_wait_state;
 
 typedef struct pawl_waiter {
     unsigned looks;
-    unsigned most;   /* looks before it parks; 0: not known yet             */
-    uint32_t ticket; /* what the bucket's sequence was before the last look */
-    uint32_t which;  /* the posts it was announced for                      */
+    unsigned most;   /* looks before it parks; 0: not known yet    */
+    uint32_t ticket; /* the bucket's sequence before the last look */
+    uint32_t which;  /* the posts it has announced itself for      */
     pawl_wait_state state;
 } pawl_waiter;
 
@@ -37,7 +38,7 @@ typedef struct pawl_waiter {
         0, 0, 0, 0, PAWL_LOOKING                                                                             \
     }
 
-/* Which posts a sleeper wants to hear of: of any value, or of one (of those that are equal in this). */
+/* Which posts wake a sleeper: any, or those of one value (and of the others that fold to the same bits). */
 #define PAWL_ANY      ((uint32_t)0)
 #define PAWL_VALUE(v) ((uint32_t)((uint64_t)(v) ^ (uint64_t)(v) >> 32) << 1 | 1)
 
@@ -79,14 +80,14 @@ extern "C" {
 /* Does what the policy says between two looks at `w`, which held `seen`. */
 void pawl_wait_turn(pawl_waiter *me, pawl_word *w, uint64_t seen, uint32_t which);
 
-/* Takes back what pawl_wait_turn() announced. */
+/* Undoes what pawl_wait_turn() announced. */
 void pawl_wait_over(pawl_waiter *me, pawl_word *w);
 
-/* Unparks those that wait on `w` for `v` or for any change. */
+/* Unparks the threads that wait on `w` for `v` or for any change. */
 void pawl_unpark(const volatile void *w, uint64_t v);
 
-/* How many threads are parked, or about to be, on words with these bits in their address; never zero if only a
- * fence can tell. */
+/* How many threads are parked, or about to be, on words with these address bits. Never zero where posts must fence
+ * for themselves (src/park/fence.h). */
 #ifndef PAWL_PARKED_BITS
 #define PAWL_PARKED_BITS 8
 #endif
@@ -103,7 +104,7 @@ static inline void pawl_relax(pawl_waiter *me, pawl_word *w, uint64_t seen, uint
         pawl_wait_turn(me, w, seen, which);
 }
 
-/* Every wait that called pawl_relax() ends with this. */
+/* Ends every wait that called pawl_relax(). */
 static inline void pawl_wait_end(pawl_waiter *me, pawl_word *w)
 {
     if (PAWL_UNLIKELY(me->state != PAWL_LOOKING))
@@ -116,8 +117,8 @@ static inline unsigned pawl_parked_at(const volatile void *w)
     return (unsigned)(pawl_address(w) >> 8) % (1u << PAWL_PARKED_BITS);
 }
 
-/* P: the store to the word first; see pawl_park(). Compilers do not compare with an atomic in memory by themselves,
- * and what that saves pays for the index. */
+/* P: comes after the store to the word; see pawl_park(). In assembly, because compilers do not compare with an atomic
+ * in memory, and what that saves pays for the index. */
 static inline bool pawl_is_parked_on(const volatile void *w)
 {
     pawl_word *parked = &pawl_parked[pawl_parked_at(w)];
@@ -131,7 +132,7 @@ static inline bool pawl_is_parked_on(const volatile void *w)
 #endif
 }
 
-/* After the word at this address was made `v`. */
+/* Call it after `v` was stored to the word at this address. */
 static inline void pawl_wake(const volatile void *w, uint64_t v)
 {
     if (PAWL_UNLIKELY(pawl_is_parked_on(w)))
@@ -142,8 +143,8 @@ static inline void pawl_wake(const volatile void *w, uint64_t v)
 
 /* ---- waits */
 
-/* How to look at the word: PAWL_RMW is Hemlock's coherence-friendly polling, for a word that the waiter will write next;
- * the look is itself a write, so that the line arrives writable. */
+/* How to look at the word. PAWL_RMW is Hemlock's coherence-friendly polling, for a word that the waiter writes next:
+ * the look is itself a write, so the line arrives writable. */
 typedef enum pawl_look { PAWL_LOAD, PAWL_LOAD_RELAXED, PAWL_RMW } pawl_look;
 
 /* What to wait for: any value but `v`, `v` itself, or a counter that has passed `v`. */
@@ -178,8 +179,8 @@ PAWL_INLINE uint64_t pawl_wait_loop(pawl_word *w, uint64_t v, pawl_look look, pa
     return now;
 }
 
-/* Each wait below is a look, and a slow half out of line: what the loop needs to remember would cost those that do not
- * wait. (The checker inlines both, to tell one wait from another.) */
+/* Each wait below is one look inline, and a slow half out of line: the loop's state would cost those that do not
+ * wait. (The checker inlines both, to tell waits apart.) */
 #ifndef PAWL_SLOW_PATH
 #define PAWL_SLOW_PATH __attribute__((noinline, cold, unused)) static
 #endif
@@ -195,8 +196,8 @@ PAWL_INLINE uint64_t pawl_wait_loop(pawl_word *w, uint64_t v, pawl_look look, pa
         return PAWL_LIKELY(pawl_is_fulfilled(wish, now, v)) ? now : name##_slow(w, v);                       \
     }
 
-/* Waits while the word holds `v`, until it does, or until a counter that only grows has passed `v`; returns what the
- * word holds then. */
+/* Wait while the word holds `v`, until it holds `v`, or until a counter that only grows has passed `v`. Return the
+ * value that ended the wait. */
 PAWL_WAIT(pawl_wait_while_eq, PAWL_LOAD, PAWL_CHANGE)
 PAWL_WAIT(pawl_wait_until_eq, PAWL_LOAD, PAWL_EQUAL)
 PAWL_WAIT(pawl_wait_until_past, PAWL_LOAD, PAWL_PAST)
@@ -213,7 +214,7 @@ PAWL_SLOW_PATH void pawl_wait_rmw_until_eq(pawl_word *w, uint64_t v)
     pawl_wait_loop(w, v, PAWL_RMW, PAWL_EQUAL);
 }
 
-/* The same polling where the awaited value is to be replaced: acquires what came with `from`, and posts `to`. */
+/* The same polling, but replaces the awaited value: acquires what came with `from`, and posts `to`. */
 PAWL_SLOW_PATH void pawl_wait_cas(pawl_word *w, uint64_t from, uint64_t to)
 {
     pawl_waiter me = PAWL_WAITER;
@@ -227,7 +228,7 @@ PAWL_SLOW_PATH void pawl_wait_cas(pawl_word *w, uint64_t from, uint64_t to)
     pawl_wake(w, to);
 }
 
-/* Looks at most so many times while the word holds `v`, and never sleeps; true if the word changed. */
+/* Looks at most `most` times and never sleeps; true if the word no longer holds `v`. */
 static inline bool pawl_spin_while_eq(pawl_word *w, uint64_t v, unsigned most)
 {
     for (; most > 0; most--) {
