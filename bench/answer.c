@@ -20,6 +20,6 @@ int bench_answer(bench_runner *runner, bench_runner *find(const char *workload))
     fwrite(&run, sizeof run, 1, stdout);
     if (run.waits_of_threads > 0)
         fwrite(waits, sizeof *waits, run.waits_of_threads, stdout);
-    /* Threads may still be waiting for a start; the end of the process is theirs. */
+    /* Threads may still be waiting for a start; they end with the process. */
     return fflush(stdout) == 0 && !ferror(stdout) ? 0 : 2;
 }

@@ -1,7 +1,7 @@
 /* ask.c - starts a measuring process, hands it the request, and reads its answer
  *
- * A new program image and not just a fork: where stacks, heap and code lie differs from process to process, and with it
- * what aliases in the caches. Runs that share all that would agree more than they should.
+ * A new program image, not just a fork: where stacks, heap and code lie differs from process to process, and so does
+ * what aliases in the caches. Runs that shared all that would agree more than they should.
  */
 #include "ask.h"
 
@@ -24,7 +24,7 @@ static _Noreturn void become(const bench_place *place, const bench_request *q, p
     prctl(PR_SET_PDEATHSIG, SIGKILL); /* an interrupted measurement leaves nobody behind */
     if (getppid() != parent)
         _exit(CANNOT_START);
-    if (in == STDIN_FILENO) /* it was closed, and so it is where the pipe came to be */
+    if (in == STDIN_FILENO) /* it was closed, and the pipe got its number */
         fcntl(in, F_SETFD, 0);
     dup2(in, STDIN_FILENO);
     dup2(out, STDOUT_FILENO);

@@ -3,7 +3,7 @@
 
 #include "request.h"
 
-/* The argument that makes `pawl bench` a measuring process; no name of a workload. */
+/* The argument that makes `pawl bench` a measuring process; not a workload's name. */
 #define BENCH_ANSWER "(answer)"
 
 /* Where a run takes place: a program of its own, or NULL for this one; with a library that is loaded before

@@ -67,7 +67,7 @@ static void by_cas(bench_worker *w)
     w->own = random;
 }
 
-/* Every record that was there in the beginning is there in the end, and none is torn. */
+/* Every record of the beginning is there at the end, and none is torn. */
 static bool all_there(exchange *x, unsigned threads)
 {
     bool *seen = calloc(threads + 1, sizeof *seen);

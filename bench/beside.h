@@ -9,10 +9,10 @@ typedef struct bench_beside {
     clockid_t cpu_time; /* its own            */
 } bench_beside;
 
-/* Starts that many, none for 0. 0 or an errno value. The process ends with this one. */
+/* Starts that many busy threads. Returns 0 or an errno value. Their process ends with this one. */
 int bench_beside_start(bench_beside *b, unsigned threads);
 
-/* 0, or an errno value if it was not there all the time. */
+/* Returns 0, or an errno value if the load was not there all the time. */
 int bench_beside_stop(bench_beside *b);
 
 /* Nanoseconds of CPU time that it has had. */

@@ -15,7 +15,7 @@ static bench_duty duty_of(const bench_request *q, unsigned index)
     return index < q->producers ? queue->produce : queue->consume;
 }
 
-/* What was put is what was taken and what is still there: every item once. */
+/* Every item once: what was put was taken, or is still in the queue. */
 static bool arrived(const bench_team *t, const bench_request *q, const bench_items *items)
 {
     uint64_t put = 0, taken = items->used, put_sum = 0, taken_sum = 0;
@@ -60,6 +60,6 @@ void bench_condvar(const bench_request *q, bench_run *run, bench_waits **waits)
     for (unsigned i = q->producers; i < q->threads; i++)
         taken += bench_team_count(t, i);
     run->value = taken * 1e9 / t->ns;
-    /* Of so many producers and so many consumers no equal share is expected, and nothing was timed. */
+    /* Producers and consumers need not get equal shares, and nothing was timed. */
     run->fairness = run->jain = run->starvation_ns = run->worst_wait_ns = -1;
 }

@@ -1,7 +1,7 @@
 /* generator.h - xoroshiro128+ (Blackman & Vigna 2018), the papers' unit of work
  *
  * A step is a handful of dependent instructions on two words. Two threads that take a step at once lose one
- * of them, so a shared generator also shows whether a lock excluded: its state is that of a replay or not.
+ * of the two, so a shared generator also shows whether a lock excluded: a replay must reach the same state.
  */
 #pragma once
 

@@ -1,4 +1,4 @@
-/* histogram.c - what is asked of a histogram after the measurement */
+/* histogram.c - what is read from a histogram after the measurement */
 #include "histogram.h"
 
 #include <math.h>

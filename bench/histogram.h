@@ -38,6 +38,6 @@ static inline void histogram_add(histogram *h, uint64_t value)
 /* Adds all of `from`. */
 void histogram_merge(histogram *h, const histogram *from);
 
-/* The least value that at least this part of all values does not exceed, as far as the counters tell: the upper end of
- * its counter, and never more than the largest value. 0 if there are none. */
+/* The least value that is not exceeded by at least this share of all values, as exactly as the counters tell: the
+ * upper end of its counter, and never more than the largest value. 0 if there are none. */
 uint64_t histogram_quantile(const histogram *h, double part);

@@ -1,4 +1,4 @@
-/* interposed.h - whether pthread's mutexes are those that the request names */
+/* interposed.h - whether pthread's mutexes are those of the lock that the request names */
 #pragma once
 
 #include "request.h"

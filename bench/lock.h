@@ -20,9 +20,9 @@ extern "C" {
 #define BENCH_ALIGNED   __attribute__((aligned(BENCH_SECTOR)))
 #define BENCH_LOCK_ROOM 1024
 
-enum { BENCH_LOCKS = 10 }; /* that multiwait's leader takes; the others use the first */
+enum { BENCH_LOCKS = 10 }; /* taken by multiwait's leader; the others use the first */
 
-/* What one acquisition costs beside the lock, in steps of a generator or in time. */
+/* What a thread does besides locking, in steps of a generator or in time. */
 typedef struct bench_load {
     uint32_t cs;        /* steps of the shared generator, inside: 1 if cs_ns is not 0         */
     uint32_t ncs;       /* of the thread's own, outside                                       */
@@ -40,7 +40,7 @@ static inline bool bench_has_times(const bench_load *load)
 
 typedef enum bench_phase { BENCH_WARM_UP, BENCH_MEASURE, BENCH_STOP } bench_phase;
 
-/* Locks, data and flag on sectors of their own: only those of the locks and the data move between the CPUs. */
+/* Locks, data and flag are on sectors of their own: only those of the locks and the data move between CPUs. */
 typedef struct bench_shared {
     BENCH_ALIGNED unsigned char locks[BENCH_LOCKS][BENCH_LOCK_ROOM];
     BENCH_ALIGNED generator data; /* plain memory: the lock protects it */
@@ -63,7 +63,7 @@ typedef struct bench_worker {
     histogram *waits;             /* in ticks; NULL if not wanted   */
     uint64_t worst_wait;          /* of the timed ones, in ticks    */
     uint64_t starvation;          /* longest time between two timed acquisitions, in ticks */
-    BENCH_ALIGNED uint64_t count; /* acquisitions, atomic: for all to see while they are made */
+    BENCH_ALIGNED uint64_t count; /* acquisitions; atomic, because others read it meanwhile */
 } bench_worker;
 
 typedef enum bench_waiting {

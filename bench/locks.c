@@ -24,7 +24,7 @@
 #include <pawl/locks.def>
 #undef PAWL_LOCK
 
-/* pawl_mutex as other languages have it, and for comparison with libraries that have no inline functions. */
+/* pawl_mutex through calls, as other languages use it, and to compare with libraries without inline functions. */
 BENCH_PLAIN(mutex_call, pawl_mutex, pawl_mutex_lock_call, pawl_mutex_unlock_call)
 BENCH_NO_INIT(mutex_call)
 BENCH_NO_DESTROY(mutex_call)

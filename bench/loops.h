@@ -21,9 +21,8 @@ typedef void bench_action(void *lock, void *ctx);
 
 #define BENCH_TEMPLATE static inline __attribute__((always_inline)) void
 
-/* One acquisition in so many is timed if they are fast: often enough for a tail, too seldom to slow them
- * down. As soon as they take longer than `slow` on average, every one is timed: reading the clock is then
- * lost in them. */
+/* While acquisitions are fast, one in so many is timed: often enough for a tail, too rarely to slow them down. Once
+ * they take longer than `slow` on average, every one is timed, because reading the clock then hardly counts. */
 enum { BENCH_TIMED = 64 };
 
 typedef struct bench_watch {
@@ -83,7 +82,7 @@ BENCH_TEMPLATE bench_outside(bench_worker *w, generator *own, const bench_load *
                           load->ncs_random ? bench_scale(generator_next(own) >> 32, load->ncs) : load->ncs);
 }
 
-/* Time goes on while a thread has lost its CPU. Less than nothing has passed if two CPUs' clocks are apart. */
+/* Time goes on while a thread has lost its CPU. The difference is negative if two CPUs' clocks are apart. */
 BENCH_TEMPLATE bench_pass(uint64_t wanted)
 {
     uint64_t from = ticks();
@@ -91,7 +90,7 @@ BENCH_TEMPLATE bench_pass(uint64_t wanted)
         ;
 }
 
-/* The generator is read at one end and written at the other: whoever comes in between undoes a step, or is undone. */
+/* The generator is read first and written last: a thread that gets in between undoes a step, or its own is undone. */
 BENCH_TEMPLATE bench_inside_timed(bench_shared *s, const bench_load *load)
 {
     if (load->cs_ns == 0) {
@@ -108,7 +107,7 @@ BENCH_TEMPLATE bench_inside_timed(bench_shared *s, const bench_load *load)
     s->data = g;
 }
 
-/* Sleeps until `next`, which moves on by a period; from now if the wait for the lock took all of it. */
+/* Sleeps until `next`, which moves on by a period; counted from now if the wait for the lock took longer than that. */
 BENCH_TEMPLATE bench_rest(uint64_t *next, uint64_t period_ns)
 {
     uint64_t now = pawl_nanoseconds(CLOCK_MONOTONIC);
@@ -141,7 +140,7 @@ BENCH_TEMPLATE bench_work(bench_worker *w, void *c, bench_action *lock, bench_ac
     uint64_t count = 0, next = 0;
     int phase, before = BENCH_WARM_UP;
     while ((phase = bench_phase_now(s)) != BENCH_STOP) {
-        /* The first of the measured phase too: a slow lock may not reach another multiple. */
+        /* Also the first of the measured phase: a slow lock may not reach another multiple. */
         bool timed = count == watch.next || phase != before;
         before = phase;
         uint64_t asked = 0;
@@ -239,8 +238,8 @@ BENCH_TEMPLATE bench_pairs(void *l, void *c, uint64_t n, bench_action *lock, ben
 #define BENCH_ASSERT _Static_assert
 #endif
 
-/* With all that is called inlined into it, however much that is: left alone, the compiler finds that a file
- * with all locks is large enough, and calls what a program with one lock would have inlined. */
+/* Inlines all that is called, however much it is. Otherwise the compiler, in a file with all locks, makes calls of
+ * what it would inline into a program with one lock. */
 #define BENCH_FLAT __attribute__((flatten))
 
 /* One loop of a lock. */

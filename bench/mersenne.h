@@ -12,7 +12,7 @@ enum { MERSENNE_WORDS = 624, MERSENNE_SHIFT = 397 };
 typedef struct mersenne {
     uint32_t state[MERSENNE_WORDS];
     uint32_t next;
-    uint32_t last; /* what the last step gave: nobody can leave the steps out */
+    uint32_t last; /* the last step's result: the compiler cannot leave the steps out */
 } mersenne;
 
 static inline void mersenne_seed(mersenne *m, uint32_t seed)

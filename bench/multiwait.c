@@ -1,7 +1,7 @@
 /* multiwait.c - Hemlock, section 5.6: one thread takes ten locks in order, the others one of them at random
  *
- * Only the leader's rounds count. A thread that waits for a lock of Hemlock watches a word of the owner, who
- * holds ten of them, so that many threads may watch the same word.
+ * Only the leader's rounds count. With Hemlock, a waiter watches a word of the owner, which holds ten
+ * locks, so many threads may watch the same word.
  */
 #include "workload.h"
 
@@ -21,6 +21,7 @@ void bench_multiwait(const bench_request *q, bench_run *run, bench_waits **waits
     if (run->error != 0)
         return;
     run->value = bench_team_count(t, 0) / BENCH_LOCKS * 1e9 / t->ns;
-    /* The leader does ten times what the others do in a round; no share would mean anything, and nothing was timed. */
+    /* The leader does ten times as much as the others in a round, so shares would mean nothing, and nothing was
+     * timed. */
     run->fairness = run->jain = run->starvation_ns = run->worst_wait_ns = -1;
 }

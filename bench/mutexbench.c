@@ -15,7 +15,7 @@ bench_duty bench_work_of(const bench_request *q, unsigned index)
     return bench_has_times(&q->load) ? lock->work_timed : lock->work;
 }
 
-/* The shared generator was advanced once for every step that a thread says it took inside, or two threads were there at
+/* Either the shared generator was advanced once for every step that a thread counted, or two threads were inside at
  * once. */
 static bool excluded(const bench_team *t, const bench_request *q)
 {

@@ -1,7 +1,7 @@
-/* occasional.c - one thread that wants the lock now and then, beside others that want it all the time
+/* occasional.c - one thread that takes the lock now and then, beside others that take it all the time
  *
- * The first thread sleeps for a period between two acquisitions, and each of its waits is recorded: what a user
- * interface, a timer or a heartbeat sees of a lock that workers fight for.
+ * The first thread sleeps for a period between two acquisitions, and each of its waits is recorded: how long a user
+ * interface, a timer or a heartbeat waits for a lock that workers fight for.
  */
 #include "workload.h"
 

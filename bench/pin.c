@@ -18,7 +18,7 @@ static int in_turn(hwloc_topology_t t, hwloc_obj_type_t type, unsigned index, hw
     return of_object(count > 0 ? hwloc_get_obj_by_type(t, type, index % (unsigned)count) : NULL, set);
 }
 
-/* The distribution of as many threads as fit; the others go round again. */
+/* As many threads as fit are distributed; the others go round again. */
 static int scattered(hwloc_topology_t t, unsigned index, unsigned threads, hwloc_cpuset_t set)
 {
     int cpus = hwloc_get_nbobjs_by_type(t, HWLOC_OBJ_PU);

@@ -1,4 +1,4 @@
-/* pingpong.c - one cache line between two CPUs: no hand-over of a lock can be faster than its way from one to the other
+/* pingpong.c - one cache line between two CPUs: no lock can be handed over faster than the line travels
  *
  * Each thread waits for the other's number and answers with the next. No pause: it would round the time up.
  */
@@ -15,7 +15,7 @@ static void play(bench_worker *w)
 {
     bench_shared *s = w->shared;
     uint64_t *number = &((line *)s->extra)->number, count = 0;
-    /* The flag is looked at once in a while only: it is in another line. */
+    /* The flag is looked at only now and then: it is in another line. */
     while (bench_phase_now(s) != BENCH_STOP)
         for (int looks = 0; looks < 256; looks++) {
             uint64_t seen = __atomic_load_n(number, __ATOMIC_RELAXED);

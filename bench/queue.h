@@ -32,7 +32,7 @@ typedef struct bench_queue_calls {
     bench_cond_signal *signal;
 } bench_queue_calls;
 
-/* No two are the same, and no few of them have the sum of others by chance (SplitMix64's mixer). */
+/* All different, and a few of them hardly ever have the same sum as others (SplitMix64's mixer). */
 static inline uint64_t bench_item_of(unsigned producer, uint64_t number)
 {
     uint64_t z = ((uint64_t)producer << 48) + number + 1;
@@ -51,8 +51,8 @@ static inline bool bench_stopped(const bench_shared *s)
     return bench_phase_now(s) == BENCH_STOP;
 }
 
-/* Whoever ends wakes one of each kind, who ends and does the same: nobody is left asleep. Whoever has the lock after
- * this one sees that it is over, and does not sleep any more. */
+/* A thread that ends wakes one of each kind, which ends and does the same, so nobody is left asleep. Whoever gets the
+ * lock afterwards sees that it is over, and no longer sleeps. */
 BENCH_TEMPLATE bench_queue_leave(bench_shared *s, void *c, bench_queue_calls call)
 {
     call.lock(s->locks[BENCH_QUEUE_LOCK], c);

@@ -17,7 +17,7 @@ typedef struct mailbox {
     BENCH_ALIGNED uint64_t token;
 } mailbox;
 
-/* Each takes the token out of the mailbox if it is there. */
+/* Each takes the token out of the mailbox if it is in there. */
 
 static inline bool take_by_load(uint64_t *box)
 {

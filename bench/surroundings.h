@@ -25,7 +25,7 @@ typedef struct bench_moment {
     double events[PAWL_EVENTS];            /* negative if not asked for */
 } bench_moment;
 
-/* Opens counters that the threads to come are counted in, too. */
+/* Opens counters that also count the threads started later. */
 bench_counters bench_counters_open(const bench_beside *beside);
 
 /* NULL, or why there are none; a text that stays. */
@@ -37,5 +37,5 @@ bench_moment bench_moment_now(const bench_counters *counters, bench_events *even
 /* Fills in all that follows from two moments. */
 void bench_surroundings(bench_run *run, const bench_moment *from, const bench_moment *to);
 
-/* Nanoseconds of a fixed piece of work, the best of a few tries: a CPU that runs slower takes longer. */
+/* Nanoseconds that a fixed piece of work takes, the best of a few tries: a slower CPU takes longer. */
 double bench_step_ns(void);

@@ -99,9 +99,9 @@ static void sleep_ns(uint64_t ns)
         ;
 }
 
-/* Reads all counts as nearly at one moment as the scheduler allows: on a busy machine this thread may lose its CPU
- * halfway through, so a reading that took long is made again. What takes long by itself, the kernel's statistics, comes
- * before. */
+/* Reads all counts as nearly at one moment as the scheduler allows. On a busy machine this thread may lose its CPU
+ * halfway through, so a reading that took long is repeated. The kernel's statistics, which always take long, are read
+ * first. */
 static bench_moment read_counts(const bench_team *t, unsigned threads, uint64_t *counts,
                                 const bench_counters *counters)
 {
@@ -129,7 +129,7 @@ double bench_team_shares(const bench_team *t, unsigned first, unsigned end, benc
     run->worst_wait_ns = run->starvation_ns = 0;
     for (unsigned i = first; i < end; i++) {
         double n = bench_team_count(t, i);
-        /* Whoever never got in has waited all the time, and was not timed. */
+        /* A thread that never got in has waited all the time, and was not timed. */
         double worst = n == 0 ? t->ns : (double)t->workers[i].worst_wait * t->ns_per_tick;
         double starved = n == 0 ? t->ns : (double)t->workers[i].starvation * t->ns_per_tick;
         run->worst_wait_ns = worst > run->worst_wait_ns ? worst : run->worst_wait_ns;

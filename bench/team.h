@@ -23,8 +23,8 @@ typedef bench_duty bench_duty_of(const bench_request *q, unsigned index);
  * then threads may be left waiting for a start that never comes, and the process is expected to end. */
 int bench_team_run(bench_team *t, const bench_request *q, bench_duty_of *duty_of, bench_run *run);
 
-/* What a part of the threads did, from the `first` to the last but `end`: acquisitions per second, shares and times.
- * Returns the number of acquisitions. */
+/* What the threads from `first` up to, but without, `end` did: acquisitions per second, shares and times. Returns the
+ * number of acquisitions. */
 double bench_team_shares(const bench_team *t, unsigned first, unsigned end, bench_run *run);
 
 /* Acquisitions of one thread in the measured time. */

@@ -5,8 +5,7 @@ typedef struct reading {
     double ns, ticks;
 } reading;
 
-/* Both clocks at one moment: of a few readings the one that took the least time, for a thread may lose its CPU in
- * between. */
+/* Both clocks at one moment: the quickest of a few readings, because a thread may lose its CPU in between. */
 static reading read_both(void)
 {
     enum { TRIES = 5 };

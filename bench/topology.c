@@ -14,7 +14,7 @@ static void load(void)
     hwloc_bitmap_t usable = hwloc_bitmap_alloc();
     if (hwloc_topology_load(t) == 0 && usable != NULL) {
         if (hwloc_get_cpubind(t, usable, HWLOC_CPUBIND_PROCESS) == 0)
-            /* What taskset left of it. Nobody can run on a node that lost all its CPUs. */
+            /* Only the CPUs that taskset left. Nobody can run on a node that lost all of its own. */
             hwloc_topology_restrict(t, usable, HWLOC_RESTRICT_FLAG_REMOVE_CPULESS);
         loaded = t;
     }

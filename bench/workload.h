@@ -3,7 +3,7 @@
 
 #include "team.h"
 
-/* Runs the request. What it leaves in `waits` (NULL at first) are as many as the run's waits_of_threads. */
+/* Runs the request. It may leave as many items in `waits` (NULL at first) as the run's waits_of_threads says. */
 typedef void bench_runner(const bench_request *q, bench_run *run, bench_waits **waits);
 
 bench_runner bench_mutexbench, bench_multiwait, bench_tail, bench_ring, bench_pingpong, bench_condvar,
@@ -23,7 +23,7 @@ int bench_answer(bench_runner *runner, bench_runner *find(const char *workload))
 const bench_lock *bench_lock_of(const bench_request *q);
 bench_duty_of bench_work_of;
 
-/* tail.c: what a thread recorded. If that is nothing, it waited all the time. */
+/* tail.c: what a thread recorded. If it recorded nothing, it waited all the time. */
 bench_waits bench_waits_of(histogram *h, const bench_team *t);
 
 /* mutexbench.c: bench_team_run() with that lock, and a replay of what the threads did inside. */

@@ -9,7 +9,7 @@ static void await_ready(int want)
         pawl_cond_wait(&it.cond, &it.mutex);
 }
 
-/* The first thread makes it so; the others wait for that. Locked, or not while it signals. */
+/* The first thread makes the condition true, the others wait for that. It signals with the lock held, or without. */
 void cond_signal(int id)
 {
     pawl_mutex_lock(&it.mutex);
@@ -40,7 +40,7 @@ void cond_broadcast(int id)
     pawl_mutex_unlock(&it.mutex);
 }
 
-/* Those that were told sleep in the mutex's queue while one passes them. */
+/* Requeued waiters sleep in the mutex's queue while another thread passes them. */
 void mutex_pass(int id)
 {
     cond_broadcast(id);
@@ -52,7 +52,7 @@ void mutex_pass(int id)
     }
 }
 
-/* One token, two that want it, one of them not for ever: whoever reports a timeout has taken no signal. */
+/* One token and two takers, one of them with a deadline: a wait that times out has taken no signal. */
 void cond_timed(int id)
 {
     pawl_mutex_lock(&it.mutex);
@@ -71,7 +71,7 @@ void cond_timed(int id)
     pawl_mutex_unlock(&it.mutex);
 }
 
-/* The condition variable is gone as soon as all were woken, the waiters being anywhere. */
+/* The condition variable is destroyed as soon as all were woken, wherever the waiters are by then. */
 static void destroy_after(void (*wake)(pawl_cond *), int id, int waiters)
 {
     pawl_mutex_lock(&it.mutex);
@@ -125,8 +125,7 @@ void cond_destroy_signalled(int id)
 
 /* ---- pawl_cond over another lock */
 
-/* Not held while it broadcasts, so that only the condition variable itself orders what its waiters see of it.
- */
+/* Broadcasts without the lock, so that only the condition variable orders what its waiters see of it. */
 void cond_fair_broadcast(int id)
 {
     pawl_fairmutex_lock(&it.fair);

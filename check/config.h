@@ -1,7 +1,7 @@
 /* config.h - how the locks are configured when the lab runs them
  *
- * Included before everything else in the code under test. The text of the locks is the one that ships; only
- * its tunables are set so that rare paths become common ones, and those that a scenario varies are variables.
+ * Included before everything else in the code under test. The locks' code is what ships; only
+ * its tunables are set so that rare paths become common, and those that a scenario varies are variables.
  */
 #pragma once
 
@@ -23,7 +23,7 @@ extern uint32_t check_coin;      /* one in so many, where a lock tosses a coin  
 #define PAWL_COIN_MOST      check_coin
 #define PAWL_HAPAX_GRACE    1
 
-/* A share of pawl_mutex is over when its waiter looks at the clock again, and nobody spins before it sleeps. */
+/* A share of pawl_mutex is over as soon as its waiter looks at the clock again, and nobody spins before sleeping. */
 #define PAWL_MUTEX_ROUND        0
 #define PAWL_MUTEX_SHARE        1024
 #define PAWL_MUTEX_GRACE        2048

@@ -68,7 +68,7 @@ static const char doc[] =
     "feasible, "
     "random ones beyond. Exits with 1 if a lock breaks a promise; the report then says how to see it again.";
 
-/* The registered locks, and the semaphore, which is none. */
+/* The registered locks, and the semaphore, which is not in the register. */
 static size_t subject_count(void)
 {
     return (size_t)check_lock_count + 1;
@@ -195,7 +195,7 @@ static int count_cases(const request *r)
     return cases;
 }
 
-/* Shares the budget out: so many explorations, so many at a time. */
+/* Divides the budget among the explorations, of which several run at a time. */
 static void spend_budget(request *r, int cases)
 {
     double each = (double)r->budget * 1e-9 * r->jobs / cases;

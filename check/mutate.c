@@ -1,4 +1,4 @@
-/* mutate.c - weakens one memory order at a time and looks for the harm */
+/* mutate.c - weakens one memory order at a time and expects a violation */
 #include "mutate.h"
 
 #include <stdlib.h>
@@ -11,7 +11,7 @@ const char *check_order_name(int order)
     return order >= 0 && order <= __ATOMIC_SEQ_CST ? names[order] : "?";
 }
 
-/* The next weaker orders: one step down, as what is weaker still does more harm. Ends with -1. */
+/* The next weaker orders: one step down only, because weaker ones do more harm. Ends with -1. */
 static const int *weaker(enum lab_op op, enum lab_role role, int order)
 {
     static const int none[] = {-1}, relaxed[] = {__ATOMIC_RELAXED, -1}, acquire[] = {__ATOMIC_ACQUIRE, -1};
@@ -48,7 +48,7 @@ static void try_to_kill(const check_case *cases, int count, const check_options 
     }
 }
 
-/* Runs everything once, unweakened and briefly, so that the lab knows the places. */
+/* Runs everything once, unweakened and briefly, so that the lab learns the sites. */
 static void visit_sites(const check_case *cases, int count, const check_options *o)
 {
     check_options brief = *o;

@@ -1,4 +1,4 @@
-/* mutate.h - weakens one memory order at a time and looks for the harm */
+/* mutate.h - weakens one memory order at a time and expects a violation */
 #pragma once
 
 #include "run.h"
@@ -17,8 +17,8 @@ typedef struct mutation {
 
 typedef void mutation_sink(const lock_info *lock, const mutation *m, void *arg);
 
-/* Tries every weakening of every order that the lock's code (NULL: the semaphore's) uses, and tells `sink`
- * what came of each. Returns how many survived. */
+/* Tries every weakening of every order in the lock's code (NULL: the semaphore's), and tells `sink` the outcome of
+ * each. Returns how many survived. */
 int check_mutate(const lock_info *lock, const check_options *o, mutation_sink *sink, void *arg);
 
 const char *check_order_name(int order);

@@ -35,7 +35,8 @@ static void visit(int id)
     unlock();
 }
 
-/* The same; and if the head of the queue asked for a hand-off in this section, the next one is not this thread's. */
+/* The same; and if the head of the queue asked for a hand-off in this section, this thread does not get the next one.
+ */
 static void visit_unless_promised(int id)
 {
     lock();
@@ -101,7 +102,7 @@ static void contend_more(int id)
         visit(id);
 }
 
-/* One passes the other until that one's share is over, by its own clock or by the owner's. */
+/* One thread passes the other until the other's share is over, by its own clock or by the owner's. */
 static void overtake(int id)
 {
     for (int i = 0; i < (id == 0 ? 6 : 1); i++)
@@ -126,8 +127,7 @@ static void try(int id)
     }
 }
 
-/* All but the first have a deadline. They do not arrive, because the monitor would have them wait for ever.
- */
+/* All but the first have a deadline. They do not arrive, or the monitor would expect them to wait for ever. */
 static void timed(int id)
 {
     if (id == 0) {
@@ -153,7 +153,7 @@ static void timed_first(int id)
         visit(id);
 }
 
-/* The head of the queue may leave it at any time, also when it has asked for a hand-off. */
+/* The head of the queue may give up at any time, even after it has asked for a hand-off. */
 static void overtake_timed(int id)
 {
     if (id == 1)

@@ -15,7 +15,7 @@ typedef struct mutex_state {
 
 extern mutex_state it;
 
-/* Any time will do: the lab decides when it has come. */
+/* Any deadline will do: the lab decides when it has come. */
 static const struct timespec soon = {.tv_sec = 1};
 
 /* What scenarios end with. */

@@ -50,8 +50,8 @@ static void add_case(builder *b, const scenario *s, scenario_setting with, const
     b->count++;
 }
 
-/* Every scenario asleep as well as spinning; and, for the first one, all that may matter to this lock: slots that
- * collide, other platoons, other runs of the coin, other ways to sleep. */
+/* Every scenario spins and sleeps. The first one also runs with all that may matter to this lock: colliding slots,
+ * other platoons, other coin tosses, other ways to sleep. */
 static void add_scenario(builder *b, const scenario *s)
 {
     scenario_setting with = plain_setting(b);
@@ -98,8 +98,8 @@ static const struct {
 
 enum { LISTS = sizeof lists / sizeof lists[0] };
 
-/* The first scenario of the lock after `last`, or after none, that has this name, if one is given; NULL if there is no
- * more. */
+/* The next scenario of the lock after `last` (NULL: from the start), with this name if one is given; NULL if there is
+ * none. */
 static const scenario *next_scenario(const lock_info *lock, const char *name, const scenario *last)
 {
     bool found = last == NULL;

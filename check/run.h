@@ -3,9 +3,8 @@
 
 #include "scenarios.h"
 
-/* How far a search goes. It begins with these bounds on an execution. When all executions within them were
- * seen, and time is left, it begins again with wider ones; when time runs out before, it samples at random.
- */
+/* How far a search goes. It begins with these bounds on an execution. If all executions within them were seen and
+ * time is left, it begins again with wider ones; if time runs out first, it samples at random. */
 typedef struct check_profile {
     const char *name;
     int preemptions, stale, inserts, spurious, timeouts;

@@ -20,8 +20,8 @@ bool pawl_thread_enter(void)
     return true;
 }
 
-/* A thread's first words: what would otherwise depend on where memory happens to be, or cost a visit to the
- * pool that every thread makes and that `exit` checks. */
+/* Runs first in each thread. It settles what would otherwise depend on where memory happens to be, or cost each
+ * thread a visit to the pool, which only `exit` is about. */
 static void begin_thread(int id, bool own_nodes)
 {
     pawl_random_self = state.with.random + 0x9E3779B97F4A7C15u * (uint64_t)(id + 1);
@@ -139,8 +139,8 @@ static void trylock(int id)
         try_visit(id, 0); /* with what the first visit has left behind */
 }
 
-/* The first thread is followed by the second, takes the lock again by trylock with what that hand-over left behind,
- * and is followed once more. */
+/* The second thread follows the first, which then takes the lock again by trylock, with what that hand-over left
+ * behind, and is followed once more. */
 static void retry(int id)
 {
     begin_thread(id, true);
@@ -163,7 +163,7 @@ static void trylock_alone_succeeds(void)
     state.with.lock->unlock(&state.lock[0], &c);
 }
 
-/* Threads end as soon as they have unlocked, and others begin in their place. */
+/* Threads end as soon as they have unlocked, and others begin in their memory. */
 static void thread_exit(int id)
 {
     begin_thread(id, false);
@@ -188,8 +188,8 @@ static void nodes_are_back(void)
         lab_fail(LAB_LEAK, "queue nodes did not return to the pool");
 }
 
-/* The last owner destroys the lock as soon as it has unlocked: nobody may touch it then, though all but one
- * have long decided to leave. */
+/* The last owner destroys the lock as soon as it has unlocked. Nobody may touch it after that, not even on the way
+ * out of unlock. */
 static void destroy(int id)
 {
     begin_thread(id, true);
@@ -221,8 +221,8 @@ static void lock_to_give_away(lock_ctx *c)
     state.data[0]++;
 }
 
-/* The first thread locks, the second unlocks; the first wants the lock again at once, or ends, and another begins in
- * its memory and does. */
+/* The first thread locks, the second unlocks. The first then wants the lock again at once, or it ends and another
+ * thread begins in its memory and wants it. */
 static void give_away(int id, bool ends)
 {
     begin_thread(id, !ends);
@@ -260,7 +260,7 @@ static bool is_oblivious(const lock_info *lock)
     return lock->oblivious || lock->acquire_oblivious != NULL;
 }
 
-/* Some leave nothing in a lock that nobody waits for. */
+/* Some locks keep no node while nobody waits for them. */
 static void idle(int id)
 {
     begin_thread(id, false);

@@ -1,7 +1,7 @@
 /* scenarios.h - what threads do to a lock while the lab watches
  *
- * A scenario is a small program over one or two locks, of which the lab explores the executions. It applies
- * to a lock if the lock's entry in the register says so.
+ * A scenario is a small program over one or two locks, whose executions the lab explores. It applies to a
+ * lock if the lock's row in the register says so.
  */
 #pragma once
 
@@ -9,8 +9,8 @@
 
 #include "../lab/lab.h"
 
-/* How threads wait: spinning, or asleep, with the fence paid by the sleeper, by every post, or first by the sleeper
- * and then, when the kernel refuses, by every post. */
+/* How threads wait: spinning, or asleep. Asleep, the fence is paid by the sleeper, by every post, or first by the
+ * sleeper and then, once the kernel refuses, by every post. */
 typedef enum check_waiting { CHECK_SPIN, CHECK_PARK, CHECK_PARK_FENCED, CHECK_PARK_REFUSED } check_waiting;
 
 typedef struct scenario_setting {

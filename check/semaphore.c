@@ -35,7 +35,7 @@ static void try_as_lock(int id)
     pawl_semaphore_post(&state.semaphore);
 }
 
-/* No permit until one thread gives all: each of the others gets one, and sees what was done before. */
+/* No permits until one thread posts all: each of the others gets one, and sees what was done before. */
 static void post_many(int id)
 {
     if (id == 0) {
@@ -66,7 +66,7 @@ static void take_and_destroy(int id)
     lab_destroy(&state.semaphore, sizeof state.semaphore);
 }
 
-/* Two posters, one of which may stop anywhere: whoever gets a permit can tell that everyone before it has been called. */
+/* Two posters, one of which may stop anywhere: whoever gets a permit can tell that all before it have been called. */
 static void call_in_order(int id)
 {
     if (id < 2) {

@@ -5,7 +5,7 @@
 
 #include <pawl.h>
 
-/* The register's table wants constants; what a capacitor's bounds are, the scenario knows. */
+/* The register's table holds constants; the scenario knows a capacitor's bounds. */
 #undef PAWL_PLATOON
 #define PAWL_PLATOON 10
 #include "../src/register.h"

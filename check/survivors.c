@@ -1,12 +1,12 @@
-/* survivors.c - memory orders of which the checker found no need, and why they stay */
+/* survivors.c - memory orders that the checker found no need for, and why they stay */
 #include "survivors.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <string.h>
 
-/* Sites without their line numbers, so that an edit elsewhere in a file does not matter. The first pattern that a
- * survivor begins with explains it; docs/verification.md tells the stories. */
+/* Sites have no line numbers, so that edits elsewhere in a file do not matter. The first entry that a survivor begins
+ * with explains it; docs/verification.md tells the stories. */
 static const struct {
     const char *lock, *site, *op, *from, *reason;
 } expected[] = {

@@ -1,4 +1,4 @@
-/* survivors.h - memory orders of which the checker found no need, and why they stay */
+/* survivors.h - memory orders that the checker found no need for, and why they stay */
 #pragma once
 
 /* The reason, or NULL if a survivor is not expected here. */

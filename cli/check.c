@@ -1,7 +1,7 @@
 /* check.c - `pawl check`: starts the program that does it
  *
- * The checker is a program of its own: the locks in it are compiled for the lab, which replaces what the others in
- * this one need. It is found beside this program, as in a build directory, or where it was installed.
+ * The checker is a program of its own: its locks are compiled for the lab, which replaces what the locks in
+ * this program need. It is found beside this program, as in a build directory, or where it was installed.
  */
 #include "cli.h"
 

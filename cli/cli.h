@@ -18,7 +18,7 @@ _Noreturn void fail(const char *format, ...) __attribute__((format(printf, 1, 2)
 /* Memory, or fail(). */
 void *allocate(size_t count, size_t size);
 
-/* dispatch.c: a command that is a choice of commands, as `pawl` is and `pawl bench`. */
+/* dispatch.c: a command that is a choice of commands, such as `pawl` and `pawl bench`. */
 typedef struct command {
     const char *name;
     const char *help;                  /* one line */
@@ -34,12 +34,12 @@ typedef struct command_set {
 
 int dispatch(const command_set *set, int argc, char **argv);
 
-/* options.c: what every argp of the command has as its children (--help, --version, errors of one line),
- * and how it is parsed. ARGP_IN_ORDER may be among the flags. */
+/* options.c: the children of every argp (--help, --version, errors of one line), and how it is parsed. The flags may
+ * include ARGP_IN_ORDER. */
 extern const struct argp_child common_options[];
 void parse_options(const struct argp *argp, int argc, char **argv, unsigned flags, void *input);
 
-/* main.c: signals as the caller of `pawl` left them, for a program that takes its place. */
+/* main.c: the signals as the caller of `pawl` left them, for a program that replaces it. */
 void restore_signals(void);
 
 /* The subcommands. */

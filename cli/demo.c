@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* For the register and its peers about half a minute, of which the sweep takes the most. */
+/* About half a minute for the register and its peers, most of it for the sweep. */
 enum { RUNS = 3, RUN_NS = 40000000, ROUNDS = 7, PAIRS = 200000, CROWD = 4 };
 
 /* The story needs longer runs, or glibc's longest wait is only as long as a run. */
@@ -87,7 +87,7 @@ static bool doubted(const study *s, size_t at)
     return count > 0;
 }
 
-/* The points of a lock are one for each number of threads: one, as many as CPUs if these are more, and a crowd. */
+/* A lock has one point for each number of threads: one, as many as CPUs if there are more, and a crowd. */
 static void add_row(grid *g, const study *s, size_t at, const bench_lock *lock, double ns_per_pair)
 {
     const lock_info *info = lock_find(lock->name); /* NULL for another library's */

@@ -1,10 +1,10 @@
-/* error.c - the end of a command that cannot do what it was asked to */
+/* error.c - ends a command that cannot do what it was asked to */
 #include "cli.h"
 
 #include <stdarg.h>
 #include <stdlib.h>
 
-/* One line, whatever is quoted in it: what people type, and what files hold, may hold anything. */
+/* One line, whatever is quoted in it: what people type and what files hold may contain anything. */
 void fail(const char *format, ...)
 {
     static char line[16384];

@@ -1,5 +1,5 @@
-/* janitor.c - a process that waits for the end of this one and then removes its folder: a signal runs no
- * exit handlers */
+/* janitor.c - a process that waits for the end of this one and then removes its folder, because a signal
+ * runs no exit handlers */
 #include "janitor.h"
 
 #include "cli.h"
@@ -25,7 +25,7 @@ static int remove_one(const char *path, const struct stat *s, int type, struct F
     return remove(path);
 }
 
-/* A process that was started may live, and write into the folder, for a moment longer than the one that started it. */
+/* A child may outlive its parent for a moment, and still write into the folder. */
 static void remove_all(void)
 {
     enum { TRIES = 100, PAUSE_US = 20000 };

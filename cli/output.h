@@ -13,10 +13,10 @@ typedef struct output {
 /* Fails now if the path (NULL: standard output) could not be written later, before hours of measurement. */
 void output_check(const char *path);
 
-/* The same for a path that another option than --output named. */
+/* The same for a path that an option other than --output named. */
 void output_check_as(const char *option, const char *path);
 
-/* Fails if the path is the input's: what was measured for hours would be gone. */
+/* Fails if the path is that of the input, which would overwrite hours of measurement. */
 void output_check_apart(const char *path, const char *input);
 
 void output_open(output *o, const char *path);

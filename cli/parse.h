@@ -14,7 +14,7 @@ uint64_t parse_time(const char *what, const char *text, uint64_t least, uint64_t
 /* From a millisecond to an hour. */
 uint64_t parse_duration(const char *what, const char *text);
 
-/* As parse_time() reads it, in the largest unit of which there is a whole one. Returns the room. */
+/* In the form that parse_time() reads, in the largest unit that gives at least 1. Returns the room. */
 enum { TIME_ROOM = 32 };
 const char *time_text(uint64_t ns, char *room);
 

@@ -1,6 +1,6 @@
 /* program.c - the file behind a command, and what keeps the dynamic linker from preloading into it
  *
- * Where LD_PRELOAD has no effect it is ignored in silence, and a person would measure the wrong lock.
+ * Where LD_PRELOAD has no effect it is silently ignored, and the user would measure the wrong lock.
  */
 #include "program.h"
 
@@ -41,7 +41,7 @@ bool program_find(const char *command, char *path, size_t size)
     return false;
 }
 
-/* Rights that the file brings with it put the dynamic linker into its secure mode. */
+/* A file with rights of its own puts the dynamic linker into its secure mode. */
 static const char *rights(int fd)
 {
     struct stat there;

@@ -98,7 +98,7 @@ static void set(const char *name, const char *value)
         fail("out of memory");
 }
 
-/* Programs change their folder; the statistics are to be found where the person is. */
+/* Programs change their folder; the statistics belong where the user started the command. */
 static void request_stats(const request *r)
 {
     const char *file = r->stats_file != NULL ? r->stats_file : default_stats_file;

@@ -50,7 +50,7 @@ bool lab_cache_full(void)
     return full;
 }
 
-/* Every byte of a at least that of b: with bytes below 128, no borrow crosses a byte whose top bit is set. */
+/* Is every byte of a at least that of b? With bytes below 128, no borrow crosses a byte whose top bit is set. */
 static bool covers(uint64_t a, uint64_t b)
 {
     const uint64_t top = 0x8080808080808080;

@@ -6,7 +6,7 @@
 
 struct choice {
     uint8_t kind, count, pick;
-    /* For threads: who, and the state and budgets at that point. */
+    /* For a choice of thread: which one, and the state and budgets at that point. */
     uint8_t threads[LAB_SLOTS];
     uint8_t cost;
     uint64_t state;

@@ -1,6 +1,6 @@
-/* crash.c - code under test that follows a wild pointer has failed, not the lab
+/* crash.c - a wild pointer is a failure of the code under test, not of the lab
  *
- * With an order too weak, a thread may read an old link and follow it to nowhere. That is a violation with a trace
+ * If an order is too weak, a thread may read an old link and follow it to nowhere. That is a violation with a trace
  * like any other. The handler leaves the fiber for good, from a stack of its own.
  */
 #include "machine.h"

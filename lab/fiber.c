@@ -43,7 +43,7 @@ struct donor {
     sem_t ready, never;
 };
 
-/* Only the program's own block (the first object listed) counts as the thread's memory: the others hold libc's. */
+/* Only the program's own block (the first object listed) counts as the thread's memory; the others are libc's. */
 static int find_tls(struct dl_phdr_info *info, size_t size, void *fiber)
 {
     (void)size;

@@ -196,8 +196,8 @@ static int pass_time(const struct timespec *ts)
     return 0;
 }
 
-/* By the system call, which only the asymmetric fence uses: while a thread sleeps for so long, all that others have
- * stored before becomes visible, and those that lose their CPU pass a fence. */
+/* The system call is used only by the asymmetric fence: while a thread sleeps that long, all earlier stores of others
+ * become visible, and threads that lose their CPU pass a fence. */
 static long nap(const struct timespec *ts)
 {
     pass_time(ts);

@@ -119,10 +119,10 @@ int lab_event_text(const struct lab_result *r, size_t index, char *buffer, size_
 /* The running thread: 0 to threads - 1, `threads` inside finish, -1 outside. */
 int lab_self(void);
 
-/* Lock life cycle as the monitors see it. Between arrive and enter a thread that spins or sleeps is a waiter, from
- * the moment it was first seen to do so after a write of its own to the lock's `size` bytes (0: any time), which is
- * its doorway, or on the lock itself; who arrives after that moment and enters first has overtaken it. A thread that only tries arrives,
- * but never waits. */
+/* Lock life cycle as the monitors see it. Between arrive and enter, a thread becomes a waiter when it is first seen
+ * to spin or sleep after its doorway, its first write to the lock's `size` bytes (0: no doorway), or to spin on the
+ * lock itself. Whoever arrives after that and enters first has overtaken it. A thread that only tries arrives, but
+ * never waits. */
 void lab_arrive(const void *lock, size_t size);
 void lab_try(const void *lock);
 void lab_enter(const void *lock);
@@ -160,8 +160,8 @@ struct lab_site {
 size_t lab_sites(const struct lab_site **sites);
 void lab_forget_sites(void);
 
-/* Inlined code has one pc per copy. A group is the sites of one operation in the source: same key, same op.
- * `within` picks the frames that count, those of which the file's path contains it ("include/pawl/"); NULL: all. */
+/* Inlined code has one pc per copy. A group is all sites of one operation in the source: same key, same op. Only
+ * frames count whose file path contains `within` ("include/pawl/"; NULL: all). */
 struct lab_site_group {
     char key[256];
     enum lab_op op;

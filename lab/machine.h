@@ -15,7 +15,7 @@ void lab_set_thread_pointer(uintptr_t tp);
 /* In a function that the code under test called: its caller's stack pointer at the call. */
 #define LAB_CALLER_SP ((uintptr_t)__builtin_frame_address(0) + 2 * sizeof(void *))
 
-/* Where the frame ends that has this stack pointer and this return address; `sp` itself if that cannot be told. */
+/* Where the frame with this stack pointer and return address ends; `sp` itself if that is unknown. */
 uintptr_t lab_frame_end(uintptr_t sp, const void *return_address, uintptr_t stack_end);
 
 /* Where a signal came in, from the handler's context. */

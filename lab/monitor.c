@@ -1,9 +1,9 @@
 /* monitor.c - what a lock promises: one owner, and a bound on overtaking
  *
- * A thread waits from the moment it is first seen to spin or sleep between its doorway, its first write to the
- * lock, and its entry, or to spin on the lock itself. Others that arrive after that moment and enter before it have overtaken it. (The doorway alone
- * would be the textbook's moment, but then a lock would be blamed for what happens between two instructions of it;
- * waiting alone would blame it for what a thread waits for before it comes to the lock, a node from a pool say.)
+ * A thread waits once it is seen to spin or sleep after its doorway (its first write to the lock), or to spin on the
+ * lock itself. Others that arrive after that moment and enter before it have overtaken it. (The textbook's moment is the
+ * doorway, but that would blame a lock for what happens between two of its instructions. Waiting alone would blame it
+ * for what a thread waits for before it comes to the lock, say a node from a pool.)
  *
  * Who is inside follows from the graph, so entering and leaving add nothing to it but an event. The order of
  * arrivals, waits and entries does not follow; it is added to the graph as a chain, but only when a bound is set,
@@ -68,7 +68,7 @@ static void note(struct lab_thread *t, unsigned event, const void *lock)
     now++;
 }
 
-/* No thread but those of the program is monitored: finish runs alone. */
+/* Only the threads of the program are monitored: finish runs alone. */
 static struct lab_thread *monitored(void)
 {
     return lab_checking() && lab_current->id < lab_run.threads ? lab_running() : NULL;

@@ -38,7 +38,7 @@ void lab_leave_function(void)
         lab_shadow_retire_stack(t->fiber, t->frames[t->depth]);
 }
 
-/* Setup's own locals are gone when its other writes are taken back. */
+/* Setup's own locals are gone by the time its other writes are undone. */
 void lab_host_write(uintptr_t address, size_t size)
 {
     uintptr_t here = (uintptr_t)__builtin_frame_address(0);

@@ -6,7 +6,7 @@
  */
 #include "shadow.h"
 
-/* A loop that writes is not seen as spinning; whoever has run alone for so long gives way. */
+/* A loop that writes is not recognised as spinning, so a thread that has run alone for this long gives way. */
 enum { PATIENCE = 400 };
 
 struct lab_thread lab_threads[LAB_SLOTS];

@@ -151,7 +151,7 @@ static void check_cell(struct lab_cell *c, uint8_t mask, unsigned access, const 
     record(c, (struct lab_record){pc, me->clock.at[me->id], mask, (uint8_t)access, (uint8_t)me->id});
 }
 
-/* Byte by byte: what the lab does not see may live next door. Stacks begin afresh and need no undo. */
+/* Byte by byte: bytes that the lab does not see may be next to it. Stacks start afresh and need no undo. */
 static void copy_bytes(void *to, const void *from, uint8_t mask)
 {
     if (mask == 0xff) {

@@ -124,7 +124,7 @@ static const char *base_name(const char *path)
     return slash ? slash + 1 : path;
 }
 
-/* The innermost frame that counts is told by column too: one line may hold two operations. */
+/* The innermost frame that counts is identified by column, too: one line may hold two operations. */
 static void key_of(const void *pc, const char *within, char *key, size_t key_size)
 {
     struct lab_frame frames[16];

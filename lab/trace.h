@@ -12,7 +12,7 @@ void lab_trace_add_write(enum lab_op op, const struct lab_location *l, int order
 void lab_trace_add_note(const char *text, uintptr_t address, uint64_t value, const void *pc);
 void lab_trace_add_fence(int order, const void *pc);
 
-/* The many rounds of a spinner that is probed tell nothing. */
+/* The many rounds of a probed spinner are left out: they tell nothing. */
 static inline bool lab_tracing(void)
 {
     return lab_run.tracing && !lab_running()->probing;

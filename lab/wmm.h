@@ -17,7 +17,7 @@ static inline bool lab_releases(int order)
     return order == __ATOMIC_RELEASE || order == __ATOMIC_ACQ_REL || order == __ATOMIC_SEQ_CST;
 }
 
-/* Takes part in reading a store: the view moves up, and synchronisation happens or is kept for a fence. */
+/* The effects of reading a store: the view moves up, and synchronisation happens or is kept for a fence. */
 static inline void lab_read_from(struct lab_thread *t, const struct lab_location *l, const struct lab_message *m,
                                  int order)
 {

@@ -6,7 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Many lines in one chart hide each other. Up to `few`, all are shown; else these, and the best of each ranking. */
+/* Many lines in one chart hide each other. Up to `few`, all are shown; beyond that, these and the best of each
+ * ranking. */
 enum { few = 12, most_shown = 14 };
 
 static const char *const well_known[] = {"glibc",         "glibc_normal", "pthread", "pawl_mutex",
@@ -93,7 +94,7 @@ static void show_best(book *b, const json_t *rankings)
     }
 }
 
-/* Those that are shown first, so that they get the colours that are easiest to tell apart. */
+/* Shown locks come first, so that they get the colours that are easiest to tell apart. */
 static int shown_first(const void *a, const void *b)
 {
     const lock_entry *x = a, *y = b;
@@ -156,7 +157,7 @@ static void find_pingpong(book *b)
     }
 }
 
-/* A doubt that many points share is said once, with all of them. */
+/* A doubt that many points share is listed once, with all of them. */
 static void add_doubt(json_t *doubts, const char *text, json_t *where)
 {
     size_t i;

@@ -172,7 +172,7 @@ static json_t *y_json(const results *r, const metric *m)
     return NULL;
 }
 
-/* What tells this chart from the others of its kind in the file: "", or ": compact, 8 threads". */
+/* What distinguishes this chart from others of its kind in the file: "", or ": compact, 8 threads". */
 static json_t *title_json(const results *r, const metric *m, const panel *where)
 {
     bool pins = false, loads = where->threads > 0;
@@ -217,7 +217,7 @@ static void add_chart(json_t *charts, const book *b, const results *r, const met
                              labels, "y", y_json(r, m), "series", series));
 }
 
-/* Only with nothing between two acquisitions is the time of one that of a hand-over. */
+/* Only if nothing comes between two acquisitions is the time of one that of a hand-over. */
 static bool has_handovers(const book *b, const results *r)
 {
     json_t *ncs = json_object_get(r->parameters, "ncs");
@@ -226,8 +226,8 @@ static bool has_handovers(const book *b, const results *r)
     return b->pingpong != NULL && strcmp(r->workload, "mutexbench") == 0 && none;
 }
 
-/* Whether the variants of a pin fall together in one chart: those of `ring` are its lines, and those of `tail` are
- * numbers of threads. */
+/* Whether the variants of a pin go into one chart: those of `ring` are its lines, and those of `tail` are numbers of
+ * threads. */
 static bool shares_variants(const results *r)
 {
     return strcmp(r->workload, "ring") == 0 || strcmp(r->workload, "tail") == 0;
@@ -256,7 +256,7 @@ static void add_waits(json_t *charts, const book *b, const results *r)
     }
 }
 
-/* Where the number of threads is one of what was asked for, or one for each cell, tables say it all. */
+/* If there is one number of threads, or one for each cell, tables say it all. */
 static bool has_sweeps(const results *r)
 {
     static const char *const none[] = {"pingpong", "condvar", "grid"};

@@ -7,7 +7,7 @@
 
 const double significance = 0.05;
 
-/* How long and how often was measured: no part of the load. `pin` is said by each point. */
+/* Duration and number of runs: not part of the load. Each point has its own `pin`. */
 static const char *const free_parameters[] = {"duration_s", "warm_up_s", "processes", "pin"};
 
 static bool is_free(const char *parameter)

@@ -1,4 +1,4 @@
-/* figures.c - has gnuplot draw into a folder of its own, then moves all figures to where they belong */
+/* figures.c - has gnuplot draw into a temporary folder, then moves all figures to where they belong */
 #include "figures.h"
 
 #include "cli/cli.h"

@@ -4,8 +4,8 @@
 #include <jansson.h>
 #include <stdio.h>
 
-/* One file per chart, all of them or none; the directory is made if there is none. `format` is "svg" or "png". Fails
- * if gnuplot is not there or does not want to. */
+/* One file per chart, all of them or none; the directory is created if need be. `format` is "svg" or "png". Fails if
+ * gnuplot is missing or fails. */
 void figures_write(const json_t *book, const char *directory, const char *format);
 
 /* plot.c: the gnuplot commands that draw a chart of the book into a file of that name. */

@@ -16,7 +16,7 @@ void refuse(const char *path, const char *format, ...)
     fail("%s: %s", path, why);
 }
 
-/* The whole file, so that an empty one is told from a broken one. */
+/* Reads the whole file, to tell an empty one from a broken one. */
 static char *read_file(const char *path, size_t *size)
 {
     FILE *file = fopen(path, "re");

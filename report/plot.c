@@ -12,8 +12,8 @@ static const int marks[] = {7, 5, 9, 13, 2, 3, 1, 15};
 
 enum { COLOURS = 7, DASHES = 5, MARKS = 8, MOST_LINES = 14 };
 
-/* Names come from anywhere, and gnuplot runs commands that it finds between backquotes: single quotes make all of it
- * text but for themselves, which are doubled. Files were checked for control characters when they were read. */
+/* Names come from anywhere, and gnuplot runs commands that it finds between backquotes. In single quotes everything
+ * is text, except single quotes, which are doubled. Files were checked for control characters when they were read. */
 static void write_text(FILE *to, const char *text)
 {
     fputc('\'', to);
@@ -33,7 +33,7 @@ static const json_t *lock_of(const json_t *book, const json_t *series)
     return json_array_get(json_object_get(book, "locks"), index);
 }
 
-/* As on the page: those that are shown at first. If the chart has none of them, its first few. */
+/* As on the page: the locks that are shown at first. If the chart has none of them, its first few. */
 static bool is_drawn(const json_t *book, const json_t *all, size_t i)
 {
     size_t k;

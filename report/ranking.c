@@ -19,7 +19,7 @@ static summary summary_of(const point *p, size_t field)
     return s;
 }
 
-/* The times of `reference`'s speed, whatever the unit. */
+/* How many times as fast as `reference`, whatever the unit. */
 static ratio speed_ratio(const results *r, const point *p, const point *reference)
 {
     double *x = allocate(p->run_count, sizeof *x), *y = allocate(reference->run_count, sizeof *y);

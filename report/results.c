@@ -256,7 +256,7 @@ static void check_format(const char *path, json_t *root, const char **version)
                RESULTS_FORMAT);
 }
 
-/* Names of files may hold any bytes, and JSON but those of UTF-8. */
+/* File names may hold any bytes, but JSON only UTF-8. */
 static char *readable(const char *path)
 {
     char *text = strdup(path);

@@ -65,6 +65,6 @@ bool same_machine(const results *a, const results *b);
  * run_count. Returns how many there are. */
 size_t run_values(const point *p, size_t field, double *to);
 
-/* For what is made of results: null for NAN; and an item of an array, or fail(). */
+/* For building JSON: null for NAN; and an item of an array, or fail(). */
 json_t *number_or_null(double value);
 void append(json_t *array, json_t *item);

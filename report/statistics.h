@@ -1,8 +1,8 @@
 /* statistics.h - medians, and what few runs can say about a difference
  *
- * Runs of a lock are not normally distributed: a run is slow when something got in its way, and never fast. So
- * everything here goes by ranks. It is exact for up to EXACT_RUNS runs together, which is what is measured, and
- * uses the normal approximation beyond.
+ * Runs of a lock are not normally distributed: a run is slowed down by whatever gets in its way, and never sped up. So
+ * everything here goes by ranks. It is exact for up to EXACT_RUNS runs together, more than is usually measured, and
+ * uses the normal approximation beyond that.
  */
 #pragma once
 
@@ -10,7 +10,7 @@
 
 enum { EXACT_RUNS = 60 };
 
-/* What the runs of a quantity were. NANs if there are none. */
+/* Summary of the runs of a quantity. NANs if there are none. */
 typedef struct summary {
     double median, min, max;
 } summary;

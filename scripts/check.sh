@@ -2,20 +2,20 @@
 # check.sh [soak] [SECTION...] - builds and tests everything; `make check` and CI run it
 #
 # A section is a function section_<name> below and its name in `sections` or `soak_sections`. Whatever it runs
-# closes with a line `N passed, N failed`; those are added up. A section that passes says no more than that.
+# ends with a line `N passed, N failed`; those are added up. A section that passes prints nothing else.
 # NAME:WHAT is the part of a section that concerns WHAT: a lock of deep_check and mutate, a test of native.
 #
-# A soak takes hours. What has passed is noted in build-check/soak, with the commit, and not run again: stop it when you
-# like and start it again. `scripts/check.sh soak deep_check:mcs` is one piece of it.
+# A soak takes hours. What has passed is noted in build-check/soak, with the commit, and not run again: stop it whenever
+# you like and start it again. `scripts/check.sh soak deep_check:mcs` is one piece of it.
 set -eu
 cd "$(dirname "$0")/.."
 
-# Those that are joined by a + run side by side: they keep one CPU busy each, or wait more than they compute.
+# Sections joined by a + run side by side: each keeps one CPU busy, or waits more than it computes.
 sections=(native headers+embed+debug+toy preload+cli apps+count+report lab+mutants+check clang tsan+asan aarch64+riscv64)
 soak_sections=(native apps tsan asan deep_check mutate)
 scale=1 # of the tests; every section takes a fraction of it
 
-# configure DIRECTORY OPTION... - unless it is configured like this; ninja notices that a meson.build has changed
+# configure DIRECTORY OPTION... - unless it is configured like this; ninja notices changes of a meson.build
 configure() {
     local directory=$1 again=()
     shift
@@ -25,7 +25,7 @@ configure() {
     echo "$*" >"$directory/check-options"
 }
 
-# build [TARGET] - build-check, one at a time of those that run side by side
+# build [TARGET] - in build-check; sections that run side by side take turns
 build() {
     mkdir -p build-check
     (
@@ -98,7 +98,7 @@ section_report() {
     tests/report/run.sh build-check
 }
 
-# What a program may expect of pthread mutexes, of every lock that can stand in for one.
+# What a program may expect of pthread mutexes, under every lock that can replace them.
 section_preload() {
     build
     tests/preload/walk.py
@@ -177,7 +177,7 @@ summary=()
 logs=$(mktemp -d)
 trap 'rm -rf "$logs"' EXIT
 
-# run SECTION - leaves its output, its exit status and its time
+# run SECTION - keeps its output, exit status and time
 run() {
     local name=$1 start=$SECONDS status
     set +e # around, not in a condition: there the section's own set -e would not count
@@ -222,7 +222,7 @@ is_done() {
     [ -n "$commit" ] && [ -f "build-check/soak/$1" ] && grep "^$commit " "build-check/soak/$1"
 }
 
-# by_lock SECTION - its pieces: each keeps one CPU busy, so that two run side by side
+# by_lock SECTION - its pieces: each keeps one CPU busy, so two run side by side
 by_lock() {
     {
         scripts/names.sh

@@ -71,8 +71,8 @@ if [ "$(sed -n 's/^# gcc //p' "$table")" != "$gcc" ]; then
     compare=no
 fi
 
-# Two of the locks throw dice, so a tenth is noise. A limit is on the path that is usually taken: the rest is
-# what a path that is taken once in a while adds to the mean.
+# Two of the locks toss coins, so a tenth is noise. A limit is for the usual path; what lies above it is
+# what an occasional path adds to the mean.
 awk -v compare=$compare '
     /^#/ { next }
     FILENAME == ARGV[1] { was[$1] = $2; limit[$1] = $3; next }

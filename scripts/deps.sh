@@ -1,6 +1,6 @@
 #!/bin/sh
-# deps.sh PACKAGE... - sees to it that Debian packages are there: installs what is missing as root or through
-# sudo, or says exactly what to install.
+# deps.sh PACKAGE... - makes sure that Debian packages are installed: installs what is missing as root or
+# through sudo, or says exactly what to install.
 set -eu
 
 missing=

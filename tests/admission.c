@@ -13,7 +13,7 @@ static move arrive(int who)
     return (move){.verb = ARRIVE, .who = who};
 }
 
-/* All arrive behind the first owner, one after the other; then they drain. */
+/* All arrive one after the other while the first owner holds the lock; then they drain. */
 static move park_all(play *p)
 {
     return p->steps < p->actors - 1 ? arrive(++p->steps) : release();
@@ -29,7 +29,7 @@ static void waiters_enter_in_order(const lock_info *lock)
     }
 }
 
-/* Arrivals, releases and tries as they come; crowded and quiet spells take turns. */
+/* Arrivals, releases and tries in random order; crowded and quiet spells take turns. */
 static move at_random(play *p)
 {
     int idle = stage_idle(p, NULL);
@@ -56,8 +56,8 @@ static void nobody_is_overtaken_beyond_the_bound(const lock_info *lock)
     free(log);
 }
 
-/* The reciprocating paper's table 2: A owns, and those that wait are B+C+D+E, of whom B came last. Whoever
- * releases comes back before the next owner releases. */
+/* The Reciprocating paper's table 2: A owns the lock, and B+C+D+E wait, of which B came last. A thread that releases
+ * comes back before the next owner releases. */
 static move table_2(play *p)
 {
     if (p->admissions >= p->last)
@@ -73,7 +73,7 @@ static move table_2(play *p)
 
 enum { TABLE_2_THREADS = 5, PERIOD = 8 };
 
-/* How many admissions follow the paper's schedule, of `last`. */
+/* How many of the first `last` admissions follow the paper's schedule. */
 static int follow_table_2(const lock_info *lock, int last)
 {
     static const char schedule[PERIOD + 1] = "ABCDEDCB";
@@ -94,15 +94,16 @@ static void palindromic_schedule(const lock_info *lock)
     CHECK(followed == last, "admission %d is not that of ABCDEDCB", followed);
 }
 
-/* A lock that shuffles leaves the schedule at latest after a few dozen chances; 2000 are certainty. Not
- * scaled: fewer chances would make it a matter of luck. */
+/* A lock that shuffles leaves the schedule after a few dozen chances at most; 2000 make it certain. Not scaled: fewer
+ * chances would leave it to luck. */
 static void palindromic_schedule_is_broken(const lock_info *lock)
 {
     int last = PERIOD * 250, followed = follow_table_2(lock, last);
     CHECK(followed < last, "still ABCDEDCB after %d admissions", last);
 }
 
-/* Whether the admissions 1, 2, ... keep to platoons, if the first owner was one of its platoon or was not. */
+/* Whether the admissions 1, 2, ... keep to platoons, counting the first owner as a member of the first platoon or
+ * not. */
 static bool platoons_in_turn(const int *log, int n, int first_owner)
 {
     for (int i = 1; i < n; i++)

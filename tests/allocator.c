@@ -1,7 +1,7 @@
-/* allocator.c - locks under the program's own allocator: they may allocate nothing, whoever calls them
+/* allocator.c - locks inside the program's own allocator: they must not allocate, whoever calls them
  *
  * malloc and calloc of this program take a lock of each kind that keeps something per thread. libc allocates when a
- * thread sets a late key, so all early keys are used up before the first thread learns of these locks.
+ * thread sets a late key, so all early keys are used up before the first thread uses these locks.
  */
 #include <pawl.h>
 

@@ -11,7 +11,7 @@ typedef struct apart_range {
     const char *begin, *end;
 } apart_range;
 
-/* Is all of it in the thread-local storage of one library or program? */
+/* Whether all of it is in the thread-local storage of one library or program. */
 static inline int apart_storage_holds(struct dl_phdr_info *object, size_t size, void *arg)
 {
     (void)size;

@@ -1,7 +1,7 @@
-/* arrivals.c - two threads come to a free lock at once: one enters, whatever instruction they meet at
+/* arrivals.c - two threads come to a free lock at once: one enters, at whatever instruction they meet
  *
  * The first stops before an instruction of its lock() or trylock(); the second comes, and enters or waits or
- * fails; the first goes on. All instructions are played.
+ * fails; the first goes on. Every instruction is tried.
  */
 #include "hook.h"
 #include "step.h"
@@ -61,7 +61,7 @@ static bool between(int instruction)
     return false;
 }
 
-/* Whoever stops while it has the node pool stops everybody; that is not the lock's doing. */
+/* A thread that stops while it holds the node pool stops everybody; that is not the lock's fault. */
 static void warm_up(void)
 {
     pawl_node_put(pawl_node_get());

@@ -1,7 +1,7 @@
 /* bypass.c - overtaking in free running: arrivals and releases meet at any moment
  *
- * What admission.c does one step at a time. Here a thread counts as waiting from its first turn in the
- * waiting loop on, and as arriving later if it had not even called lock() then. That misses some overtakes
+ * The free-running version of admission.c. A thread counts as waiting from its first turn in the waiting
+ * loop, and another as arriving later if it had not even called lock() by then. That misses some overtakes
  * and invents none.
  */
 #include "hook.h"

@@ -83,7 +83,7 @@ static void use_all(int me, void *arg)
     }
 }
 
-/* Used by one thread, then by two at a time, and forgotten. Only what the register says stays behind. */
+/* Used by one thread, then by two at a time, then dropped. Only what the register says stays behind. */
 static void abandoned_locks_leave_what_is_declared(const lock_info *lock)
 {
     size_t nodes = nodes_out();

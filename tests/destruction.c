@@ -20,8 +20,8 @@ typedef struct demolition {
     atomic_int begun, finished; /* threads, over all rounds */
 } demolition;
 
-/* Under ASan the block really goes, and a late access is reported. Elsewhere it is filled with a pattern,
- * and freed once everybody is out: a late write shows in the pattern. */
+/* Under ASan the block is really freed, and a late access is reported. Elsewhere it is filled with a pattern and
+ * freed once everybody is out: a late write shows in the pattern. */
 static void demolish(const demolition *d, block *b)
 {
 #ifdef SANITIZED

@@ -34,7 +34,7 @@ static void enter(stress *s, lock_ctx *c, uint64_t *random)
             ;
         return;
     }
-    /* For a while, so that trylock wins sometimes; then queues like everyone. */
+    /* Tries for a while, so that trylock wins sometimes; then queues like everyone else. */
     for (size_t tries = s->entry == MIXED ? draw_below(random, 8) : 0; tries > 0; tries--)
         if (s->lock->trylock(s->l, c))
             return;
@@ -98,8 +98,7 @@ static void mutual_exclusion_yielding(const lock_info *lock)
         run((stress){.lock = lock}, threads, scaled(4 * STEPS));
 }
 
-/* No more threads than CPUs. Where other programs want them as well, a hand-over can take a time slice:
- * hence the limit. */
+/* No more threads than CPUs. If other programs want them as well, a hand-over can take a time slice, hence the limit. */
 static void mutual_exclusion_spinning(const lock_info *lock)
 {
     pawl_set_wait(PAWL_WAIT_SPIN);

@@ -1,7 +1,7 @@
 /* generator.h - the papers' check of mutual exclusion
  *
- * Two generators that only the lock protects. After n critical sections they must be where n steps without
- * any concurrency lead: a lost, a doubled or a torn step shows, and no later step can hide it.
+ * Two generators that only the lock protects. After n critical sections they must be where n steps of a
+ * single thread lead: a lost, a doubled or a torn step shows, and no later step can hide it.
  */
 #pragma once
 

@@ -1,9 +1,9 @@
 /* handover.c - how one lock() and one unlock() can meet, instruction by instruction
  *
- * The successor stops before an instruction of its lock(); the owner runs as far as some instruction of its
- * unlock(); the successor goes on, and from then on it has its way between any two instructions of the owner.
- * As soon as it owns the lock, the lock's page becomes inaccessible: any later look at it is a fault. A lock
- * that declares itself unsafe must be caught like this.
+ * The successor stops before an instruction of its lock(), and the owner runs up to some instruction of its
+ * unlock(). Then the successor goes on, and may run between any two further instructions of the owner.
+ * As soon as it owns the lock, the lock's page becomes inaccessible: any later access is a fault. A lock
+ * that does not promise prompt destruction must be caught like this.
  */
 #include "hook.h"
 #include "step.h"
@@ -20,7 +20,7 @@ static struct {
     lock_ctx owner;
     int stops_at, goes_on_at;                /* instructions of the successor, of the owner                */
     int instructions_to_wait;                /* of the successor                                           */
-    atomic_int stop, go_on;                  /* the successor stands still, or as good as; it may go on    */
+    atomic_int stop, go_on;                  /* the successor stands still, or nearly; it may go on        */
     atomic_int looks, owns, bystander_looks; /* how often somebody looked whether its wait was over        */
     atomic_int faults;
 } scene;
@@ -121,7 +121,7 @@ static int play(int stops_at, int goes_on_at)
     return instructions;
 }
 
-/* The number of meetings in which unlock touched a lock that was gone. */
+/* In how many meetings unlock touched a lock that was gone. */
 static int count_faults(const lock_info *lock, bool bystander)
 {
     if (!step_possible())

@@ -1,6 +1,6 @@
 /* hapax.c - hapaxes: unique for ever, block after block, until there are none left
  *
- * How it begins is not exported, so its source is part of this program.
+ * How the counter starts is not exported, so its source is part of this program.
  */
 #include "generator.h"
 #include "sanitized.h"
@@ -82,7 +82,7 @@ static void block_lasts_for_65536(const lock_info *none)
     CHECK(atomic_load(pawl_hapax_blocks) == blocks + 1, "one block was not enough");
 }
 
-/* Contended acquisitions of which every other one takes a new block. */
+/* Contended acquisitions, every other one of which takes a new block. */
 typedef struct edge {
     const lock_info *lock;
     void *l;

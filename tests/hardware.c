@@ -1,7 +1,7 @@
 /* hardware.c - what is asked of an x86-64 processor, one instruction at a time
  *
- * Few processors know all of these instructions, so none is executed: they are seen before they are, and skipped. CPUID
- * is answered as told.
+ * Few processors know all of these instructions, so none is executed: each is recognised beforehand and skipped. CPUID
+ * gives the answers that a test prepared.
  */
 #include "step.h"
 #include "team.h"

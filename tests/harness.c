@@ -9,7 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Only what hangs gets there, however busy the machine is. */
+/* Only a test that hangs reaches this, however busy the machine is. */
 enum { LIMIT_SECONDS = 300, EXIT_SKIPPED = 77 };
 
 static double scale = 1;

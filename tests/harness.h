@@ -37,7 +37,7 @@ _Noreturn void skip(const char *format, ...) __attribute__((format(printf, 1, 2)
         return harness_run(argc, argv, promises, sizeof promises / sizeof *promises, subjects());            \
     }
 
-/* Of promises that each have a subject. The locks of the register are not even compiled, which takes most of the time. */
+/* For promises that each have a subject. The register's locks are not compiled in, which saves most of the time. */
 #define HARNESS_MAIN_WITHOUT_LOCKS(promises)                                                                 \
     int main(int argc, char **argv)                                                                          \
     {                                                                                                        \

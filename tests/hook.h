@@ -1,9 +1,8 @@
 /* hook.h - lets a test see that a thread waits, and hold it there
  *
- * Include it before anything else. The locks of this test program then call test_wait_turn(), which the
- * program defines, wherever they would consult the waiting policy, and they do so after one look. Whoever is
- * in there has passed its doorway: later arrivals are behind it. The library's own waits are not affected, and so not those
- * of the mutexes.
+ * Include it before anything else. Wherever the locks of this test program would consult the waiting policy,
+ * they then call test_wait_turn(), which the program defines, after one look. A thread in there has passed
+ * its doorway: later arrivals are behind it. The library's own waits, and so the mutexes', are not affected.
  */
 #pragma once
 
@@ -19,8 +18,8 @@ static inline bool waits_are_seen(const lock_info *lock)
     return !lock->own_waiting;
 }
 
-/* The one wait that comes before a doorway is Overlap's, for this thread's last hand-over of the same lock to
- * be taken. With that out of the way before lock() is called, whoever waits has arrived. */
+/* The only wait before a doorway is Overlap's, for this thread's last hand-over of the same lock to be taken. That is
+ * done before lock() is called, so a thread that waits has arrived. */
 static inline void hook_settle(const void *lock)
 {
     while (atomic_load_explicit(&pawl_hemlock_self.overlap, memory_order_relaxed) == pawl_address(lock))

@@ -1,7 +1,7 @@
 /* kernel.c - what the parking layer asks of the kernel, and what it makes of the answers
  *
- * The kernel is an actor here: it notes what it is asked, and answers as told. What is not exported of the fence is tested
- * as well, so its source is part of this program.
+ * The kernel is simulated: it records what it is asked, and answers as the test says. Parts of the fence that are not
+ * exported are tested as well, so its source is part of this program.
  */
 #include "team.h"
 
@@ -23,7 +23,7 @@ static bool acting; /* else it is the kernel itself */
 static long asked[CALLS][7];
 static int answers[CALLS], count; /* 0, or an error */
 
-/* In place of libc's, with all the arguments there may be. */
+/* Replaces libc's, with as many arguments as there may be. */
 long syscall(long number, ...)
 {
     static long (*libc)(long, ...);

@@ -203,7 +203,7 @@ static void a_pool_in_use_is_waited_for(const lock_info *unused)
     CHECK(pawl_nodes_out() == 0 && atomic_load(&pool.lock) == 0, "%zu still out", pawl_nodes_out());
 }
 
-/* What a destructor does after the library's own comes back, too. */
+/* Nodes that a destructor uses after the library's own has run come back, too. */
 static pthread_key_t late;
 
 static void use_late(void *node)

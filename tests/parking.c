@@ -168,7 +168,7 @@ static void a_process_on_one_cpu_does_not_spin(const lock_info *unused)
     CHECK(!other, "another thread spins");
 }
 
-/* A thread's answer holds for some waits, and notes of others for a second. */
+/* A thread's answer holds for some waits, and the notes of others for a second. */
 static void affinity_may_change(const lock_info *unused)
 {
     (void)unused;
@@ -241,7 +241,8 @@ static void ask_in_vain(int me, void *arg)
     CHECK(errno == 77, "errno is %d", errno);
 }
 
-/* A machine of more than 1024 CPUs is no reason to sleep; that the main thread is anywhere, is none to spin. */
+/* A machine of more than 1024 CPUs is no reason to sleep, and a main thread that may run anywhere is no reason to
+ * spin. */
 static void an_affinity_may_not_be_told(const lock_info *unused)
 {
     (void)unused;
@@ -264,7 +265,7 @@ static int64_t time_of(uint32_t pauses)
     return clock_ns(CLOCK_MONOTONIC) - begin;
 }
 
-/* Whoever loses its CPU takes longer, and measures too little. That happens, but not each time. */
+/* A thread that loses its CPU takes longer, and measures too little. That happens, but not each time. */
 static void pauses_take_about_as_long(const lock_info *unused)
 {
     (void)unused;

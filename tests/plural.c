@@ -98,7 +98,7 @@ static void holds_all_kinds_at_once(const lock_info *none)
     hold(none, scaled(4000), true);
 }
 
-/* Takes the next lock before it lets go of the last: never nested, never balanced. */
+/* Takes the next lock before it releases the last: locks overlap, but are never nested. */
 static void walk(int me, void *arg)
 {
     bank *b = arg;
@@ -150,8 +150,8 @@ static void several_wait_for_one_owner(const lock_info *lock)
     bank_close(&b);
 }
 
-/* Two threads lock and give their context to whoever unlocks; two others unlock, the rest do both. The
- * contexts pass through one place, which is free because the lock is held once. */
+/* Two threads lock and pass their context on, two others unlock, and the rest do both. The contexts pass through one
+ * place, which is free because only one thread holds the lock. */
 typedef struct exchange {
     const lock_info *lock;
     void *l;

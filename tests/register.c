@@ -1,4 +1,4 @@
-/* register.c - what locks.def declares of a lock's form is so */
+/* register.c - what locks.def declares about a lock's form is true */
 #include "../src/slices.h"
 #include "team.h"
 
@@ -14,7 +14,7 @@ static void names_are_unique(const lock_info *none)
             CHECK(strcmp(subjects()[i].name, subjects()[j].name) != 0, "%s twice", subjects()[i].name);
 }
 
-/* The debug mode has it from the header, everybody else from the register. */
+/* Debug mode takes it from the header, everybody else from the register. */
 static void debug_mode_knows_who_may_unlock(const lock_info *none)
 {
     (void)none;
@@ -34,7 +34,7 @@ static void use_once(const lock_info *lock, void *l)
         lock->unlock(l, &c);
 }
 
-/* At the start, and again whenever nobody uses it, unless a node stays with the lock. At any address that
+/* All-zero at the start, and again whenever nobody uses it, unless a node stays with the lock. At any address that
  * suits a word. */
 static void all_zero_is_unlocked(const lock_info *lock)
 {
@@ -96,7 +96,7 @@ static void nodes_are_as_declared(const lock_info *lock)
     free(l);
 }
 
-/* A context is a value: it may be moved. One that the register says is not needed is not looked at. */
+/* A context is a value: it may be moved. If the register says that it is not needed, nobody looks at it. */
 typedef struct contexts {
     const lock_info *lock;
     void *l;

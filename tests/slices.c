@@ -1,4 +1,4 @@
-/* slices.c - what a thread keeps for its locks lies as slice.h says, and is ruled as it says */
+/* slices.c - a thread's slices lie where slice.h says, and follow the rules it gives */
 #include "apart.h"
 #include "team.h"
 
@@ -20,7 +20,7 @@ static void shared_slices_are_apart(const lock_info *unused)
     team_run(3, check_apart, NULL);
 }
 
-/* The table is the linker's: none is lost on the way. */
+/* The linker makes the table: no slice is missing from it. */
 static void slices_are_listed(const lock_info *unused)
 {
     (void)unused;

@@ -106,7 +106,7 @@ static void admit(play *p, actor *a)
     p->log[p->admissions++] = (int)(a - p->actor);
 }
 
-/* Whether the segment being served has come to its end: then those that wait are the next. */
+/* Whether the segment being served is at its end: then those that wait are the next one. */
 static void turn_segment(play *p)
 {
     for (int i = 0; i < p->actors; i++)

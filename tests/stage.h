@@ -1,8 +1,8 @@
-/* stage.h - plays arrivals and releases in a known order, and holds every admission against the register
+/* stage.h - plays arrivals and releases in a known order, and compares every admission with the register
  *
- * The owner of the lock directs: it asks the play's script what happens next, and makes one actor arrive (and
+ * The owner of the lock directs. It asks the play's script what happens next, and makes one actor arrive (and
  * sees it wait before it goes on), lets one try, or releases; then whoever is admitted directs. So the order
- * of arrivals is known without a look into the lock, and a play is the same each time.
+ * of arrivals is known without looking into the lock, and a play is the same each time.
  */
 #pragma once
 

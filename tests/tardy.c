@@ -32,7 +32,7 @@ void test_wait_turn(pawl_waiter *me, pawl_word *w, uint64_t seen, uint32_t which
     sched_yield();
 }
 
-/* Stays inside until the tardy one has had every chance to come in as well. */
+/* Stays inside until the tardy thread has had every chance to come in as well. */
 static void stay(scene *s)
 {
     CHECK(atomic_fetch_add(&s->inside, 1) == 0, "two owners");

@@ -69,7 +69,7 @@ static inline void await_asleep(atomic_int *tid)
         sched_yield();
 }
 
-/* Waits until all of them do. That they wait for good there is for the caller to see to. */
+/* Waits until all of them do. The caller sees to it that they stay asleep. */
 static inline void team_await_asleep(team_member *team, int n)
 {
     for (int i = 0; i < n; i++)
@@ -90,8 +90,9 @@ static inline int64_t clock_ns(int clock)
     return now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
 }
 
-/* Percent of a CPU that the process uses while this thread sleeps: less than `wanted`, or what it is after half a
- * minute. On a busy machine threads take their time to go to sleep; those that never do use all of every window. */
+/* Percent of a CPU that the process uses while this thread sleeps. Returns once that is less than `wanted`, or after
+ * half a minute. On a busy machine threads take their time to go to sleep; those that never do use all of every
+ * window. */
 static inline double team_cpu_use(double wanted)
 {
     double use = 100;

@@ -9,8 +9,8 @@
 
 enum { PATTERN = 0x5A };
 
-/* The successor is held in its waiting loop while the owner hands over and ends, if it can, and another
- * thread gets its memory. */
+/* The successor is held in its waiting loop while the owner hands over and ends, if it can, and another thread gets
+ * the owner's memory. */
 typedef struct scene {
     const lock_info *lock;
     void *l;
@@ -64,7 +64,7 @@ static void fill_slices(int byte)
         memset(s->address(), byte, s->size);
 }
 
-/* Uses no lock itself: its slices are a canvas on which any foreign write shows. */
+/* Uses no lock itself: any foreign write to its slices shows. */
 static void *inherit(void *arg)
 {
     scene *s = arg;
@@ -118,7 +118,7 @@ static void nobody_writes_to_a_dead_thread(const lock_info *lock)
         play(lock, 30);
 }
 
-/* The scene is only worth something if a thread's memory goes to the next one: true of every lock whose
+/* The test means something only if a thread's memory goes to the next thread, which is true of every lock whose
  * unlock does not wait for the successor. */
 static void memory_of_a_dead_thread_is_reused(const lock_info *lock)
 {

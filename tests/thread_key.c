@@ -1,4 +1,4 @@
-/* thread_key.c - how the library gets to know of a thread's end
+/* thread_key.c - how the library learns of a thread's end
  *
  * Little of that is exported, so its source is part of this program.
  */
@@ -78,7 +78,7 @@ static bool key_exists(void)
     return pthread_setspecific(key, NULL) == 0;
 }
 
-/* Only a plugin's code is gone while its threads live on. */
+/* Only a plugin's code can be gone while its threads live on. */
 static void threads_are_forgotten_where_code_is_unloaded(const lock_info *unused)
 {
     (void)unused;

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """walks.py - follows the walks in docs/architecture.md: each function is in its file and calls the next one, and no
-walk goes through more files than it says (```walk N). What is indented is called on the way, and comes back."""
+walk goes through more files than it says (```walk N). An indented function is called on the way, and returns."""
 import re
 import sys
 from pathlib import Path

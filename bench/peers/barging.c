@@ -1,8 +1,8 @@
-/* barging.c - a mutex that barges as Rust's parking_lot does, which is not packaged for C
+/* barging.c - a mutex that barges as Rust's parking_lot does, which has no C package
  *
- * One byte's worth of state, spinning of 2, 4 and 8 pauses, then seven yields, then sleep; who releases it wakes one
- * sleeper and competes with it on equal terms (https://docs.rs/parking_lot, word_lock and raw_mutex). Without its
- * fair unlock every half millisecond, and the sleepers queue in the kernel instead of a table.
+ * One byte's worth of state; a waiter spins for 2, 4 and 8 pauses, yields seven times, then sleeps. A release wakes one
+ * sleeper, and its thread competes with that one on equal terms (https://docs.rs/parking_lot, word_lock and raw_mutex).
+ * It lacks the fair unlock every half millisecond, and its sleepers queue in the kernel instead of a table.
  */
 #include "bench/queue.h"
 
@@ -45,7 +45,7 @@ static __attribute__((noinline)) void take_slowly(barging *l)
                 return;
             relax(round);
         }
-        as = SLEPT_ON; /* from now on: whoever was woken cannot know if it was the only one */
+        as = SLEPT_ON; /* from now on: a woken thread cannot know if it was the only one */
         if (__atomic_exchange_n(&l->state, SLEPT_ON, __ATOMIC_ACQUIRE) == FREE)
             return;
         syscall(SYS_futex, &l->state, FUTEX_WAIT_PRIVATE, SLEPT_ON, NULL, NULL, 0);

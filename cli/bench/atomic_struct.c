@@ -1,4 +1,4 @@
-/* atomic_struct.c - `pawl bench atomic-struct`: an application of pthread mutexes that nobody sees */
+/* atomic_struct.c - `pawl bench atomic-struct`: pthread mutexes where nobody expects them */
 #include "places.h"
 
 #include "cli/parse.h"
@@ -55,7 +55,7 @@ static void take_preset(study *s, const char *text)
     fail("--preset '%s': must be hapax-fig1, reciprocating-fig2a or reciprocating-fig2b", text);
 }
 
-/* What a later option changes is no longer the figure's. */
+/* Once a later option changes something, it is no longer the figure. */
 static bool take(study *s, int key, char *argument)
 {
     switch (key) {

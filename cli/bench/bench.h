@@ -29,7 +29,7 @@ typedef struct sample {
     bench_waits *waits; /* of each thread, or NULL */
 } sample;
 
-/* A lock that can be measured, by whatever way the workload has. */
+/* A lock that can be measured, in whatever way the workload does it. */
 typedef struct subject {
     const char *name;
     bool peer;
@@ -104,7 +104,7 @@ struct study {
 /* bench_main.c: options, measurement and output of a workload. */
 int workload_main(const workload *w, int argc, char **argv);
 
-/* Its steps, for who has no options: defaults, all that is measured and judged, and the end of it. */
+/* The same in steps, for callers without options: defaults, measuring and judging, and cleaning up. */
 void study_begin(study *s, const workload *w, uint64_t duration_ns);
 void study_measure(study *s);
 void study_end(study *s);
@@ -143,7 +143,7 @@ double point_worst(const point *p, unsigned runs, size_t offset);
 void judge(study *s);
 void warn_of(const study *s);
 
-/* judge.c: all doubts, or the first dozen and which option has them all. */
+/* judge.c: all doubts, or the first dozen and the option that shows all. */
 void print_doubts(FILE *f, const study *s, const char *option);
 
 /* subjects.c: the locks that are inlined into loops of this program. */
@@ -154,7 +154,7 @@ void study_text(output *o, const study *s);
 void study_json(output *o, const study *s);
 void study_csv(output *o, const study *s);
 
-/* study_json.c: all that is said once and not of each point; and the parameters of a cell, NULL if there is none. */
+/* study_json.c: everything but the points; and the parameters of a cell, NULL if there is none. */
 json_t *study_head(const study *s);
 json_t *cell_json(const point *p);
 

@@ -1,7 +1,7 @@
-/* grid.c - `pawl bench grid`: a mutex where its users are, in one table
+/* grid.c - `pawl bench grid`: a mutex under many loads, in one table
  *
  * Locks have been tuned for the one load that was measured. So here are many: few and many threads, short and long
- * sections, something to do in between or nothing, other programs, pinned threads, queues, and one that asks seldom.
+ * sections, with and without work in between, other programs, pinned threads, queues, and a thread that rarely asks.
  */
 #include "bench.h"
 
@@ -66,7 +66,7 @@ static const cell cells[] = {
     {&condvar, .producers = 4, .consumers = 4, .places = 1},
 };
 
-/* What tells the cell from others with as many threads. */
+/* What distinguishes the cell from others with as many threads. */
 static const char *name_of(const workload *w, const bench_request *q)
 {
     char *text;

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What a row is about: how much is done, or how long the rare thread of `occasional` waits. */
+/* A row is about throughput, or about how long the rare thread of `occasional` waits. */
 typedef struct row {
     const point *ours, *glibc, *best; /* the best of the others; each may be NULL but the first */
     bool waits;
@@ -27,7 +27,7 @@ static double times(const study *s, const point *p, const point *of, bool waits)
     return p != NULL && by > 0 ? value(s, p, waits) / by : -1;
 }
 
-/* The points of a cell have its name in common, and not just a name like it. */
+/* Points belong to one cell if they share the name itself, not just an equal string. */
 static row row_of(const study *s, const point *ours, bool waits)
 {
     row r = {.ours = ours, .waits = waits};
@@ -41,7 +41,7 @@ static row row_of(const study *s, const point *ours, bool waits)
             r.best = p;
     }
     double lead = times(s, ours, r.best, waits);
-    r.lead = lead >= 0 ? lead : 1; /* where the best of them did nothing, nobody is behind */
+    r.lead = lead >= 0 ? lead : 1; /* if even the best of them did nothing, nobody is behind */
     return r;
 }
 
@@ -76,7 +76,7 @@ static void add_row(grid *g, const study *s, const row *r)
     grid_add(g, "%s", doubted ? "?" : "");
 }
 
-/* The rows from one index to another; backwards if that is the way. */
+/* The rows from one index to another, in either direction. */
 static void print_rows(FILE *f, const study *s, const row *rows, size_t from, size_t to)
 {
     static const char *const heads[] = {"cell",       "x glibc",     "best other", "x glibc",

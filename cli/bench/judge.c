@@ -1,7 +1,7 @@
 /* judge.c - why results may not mean what they seem to
  *
- * Each rule is about a way in which lock benchmarks have misled; the limits are generous, so that what is
- * said deserves to be read.
+ * Each rule is about a way in which lock benchmarks have misled. The limits are generous, so that every
+ * doubt is worth reading.
  */
 #include "bench.h"
 
@@ -36,8 +36,8 @@ static bool spins_in_vain(const study *s, const point *p)
     return spins(s, p) && p->request.threads > s->machine.cpus;
 }
 
-/* Threads that spin are always running, unless something else is, or they were not to run all the time: that of
- * `occasional` that asks seldom, those that wait for an item, and those that share the CPUs with a load. */
+/* Threads that spin are always running, unless something else is, or they are not meant to: the rare thread of
+ * `occasional`, those that wait for an item, and those that share the CPUs with a load. */
 static double own_share(const study *s, const point *p)
 {
     const bench_request *q = &p->request;
@@ -120,8 +120,8 @@ static double step_ns_of_round(const study *s, unsigned round)
     return median;
 }
 
-/* All points take their turn in every round, so that CPUs which change their speed from round to round hit all alike,
- * and no point shows it. */
+/* All points take their turn in every round, so CPUs that change their speed from round to round affect all alike,
+ * and no single point shows it. */
 static void judge_rounds(study *s)
 {
     double fastest = step_ns_of_round(s, 0), slowest = fastest;
@@ -135,7 +135,7 @@ static void judge_rounds(study *s)
               100 * (slowest / fastest - 1));
 }
 
-/* Whoever sets one of these knows what it does, but not whoever reads the result. */
+/* Whoever sets one of these knows what it does, but whoever reads the result may not. */
 static void judge_environment(study *s)
 {
     static const struct {

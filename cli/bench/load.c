@@ -115,7 +115,7 @@ static const struct argp_option options[] = {
     {0},
 };
 
-/* What a later option changes is no longer the figure's. */
+/* Once a later option changes something, it is no longer the figure. */
 static error_t parse(int key, char *argument, struct argp_state *state)
 {
     study *s = state->input;

@@ -107,7 +107,7 @@ static void summarise(point *p, unsigned runs)
     free(values);
 }
 
-/* The last point is the loop itself, with one thread and a lock that does nothing; it is no result. */
+/* The last point is the loop itself, with one thread and a lock that does nothing; it is not a result. */
 static void add_harness(study *s)
 {
     static const subject nothing = {.name = "(none)", .waiting = BENCH_SPINS};
@@ -116,7 +116,7 @@ static void add_harness(study *s)
         add_point(s, &nothing, 1);
 }
 
-/* Of the runs the fastest: the loop cannot be faster than it is, only disturbed, and nobody judges this point. */
+/* The fastest run: the loop cannot be faster than it is, only disturbed, and no doubts are kept about this point. */
 static void take_harness(study *s)
 {
     if (!s->harness_known)

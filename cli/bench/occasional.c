@@ -1,4 +1,4 @@
-/* occasional.c - `pawl bench occasional`: who wants the lock now and then, beside those who always want it */
+/* occasional.c - `pawl bench occasional`: a thread that takes the lock now and then, beside others that always want it */
 #include "bench.h"
 
 #include "cli/parse.h"
@@ -20,7 +20,7 @@ static bool take(study *s, int key, char *argument)
     return true;
 }
 
-/* A thread that was not to ask within the run would seem to have waited all the time. */
+/* A thread whose period is longer than the run would seem to have waited all the time. */
 static void plan(study *s)
 {
     char room[TIME_ROOM];

@@ -1,4 +1,4 @@
-/* options.c - the options that workloads have in common, in groups, of which each takes what makes sense for it */
+/* options.c - the options that workloads have in common, in groups; each workload takes the groups that make sense */
 #include "bench.h"
 
 #include "bench/topology.h"
@@ -15,7 +15,7 @@ static const char *subject_name(const void *subjects, size_t i)
     return ((const subject *)subjects)[i].name;
 }
 
-/* Lists overlap ("glibc,peers"), and a point that is there twice is one that no other tool accepts. */
+/* Lists overlap ("glibc,peers"), and no other tool accepts a point that is there twice. */
 static void add_lock(study *s, const subject *lock)
 {
     for (size_t i = 0; i < s->lock_count; i++)

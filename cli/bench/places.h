@@ -6,7 +6,7 @@
 /* The program of a workload, or NULL. */
 const char *find_program(const char *workload);
 
-/* The locks that an interposer brings, and glibc's, which needs none. */
+/* The locks that have an interposer, and glibc's, which needs none. */
 const subject *preload_subjects(size_t *count);
 
 /* Why a lock is not among them; NULL if there is no such lock at all. */

@@ -5,7 +5,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-/* One less than a line has: what fills it may wrap, and then the next one erases but its end. */
+/* One column less than the line: a full line may wrap, and then the next one erases only its end. */
 static int room(void)
 {
     enum { USUAL = 80 };

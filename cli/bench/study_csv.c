@@ -1,6 +1,6 @@
 /* study_csv.c - a study as CSV: a line for each run, as in RFC 4180 but with plain newlines
  *
- * Every line says all, so that lines of many studies can be put together and taken apart again. The columns are the same
+ * Every line is complete, so lines of many studies can be put together and taken apart again. The columns are the same
  * for all workloads; what a workload does not have is empty.
  */
 #include "bench.h"

@@ -39,7 +39,7 @@ function decadeTicks(min, max) {
     const within = ticks.filter(({ value }) => value >= min && value <= max);
     if (within.length >= 4) return within;
   }
-  /* Less than half as much again from bottom to top: evenly, as on a linear axis. */
+  /* If the top is less than 1.5 times the bottom: even steps, as on a linear axis. */
   const size = 10 ** Math.floor(Math.log10((max - min) / 4));
   const step = size * ([1, 2, 5].findLast((times) => times * size * 4 <= max - min) ?? 1);
   const ticks = [];

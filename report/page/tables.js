@@ -93,7 +93,7 @@ function loadName(ranking) {
   return [plural(ranking.threads, "thread"), ranking.pin, ranking.variant].filter((part) => part).join(", ");
 }
 
-/* As many threads as CPUs, if that was measured: there the hand-over is all, and the scheduler nothing. */
+/* As many threads as CPUs, if that was measured: there the hand-over matters most, and the scheduler least. */
 function firstRanking(section) {
   const fitting = section.rankings.map((r, i) => [r.threads, i]).filter(([threads]) => threads <= section.machine.cpus);
   return fitting.length ? fitting.reduce((best, r) => (r[0] > best[0] ? r : best))[1] : 0;

@@ -3,10 +3,10 @@
 
     python3 scripts/mutate [OPTION...] [PATH[:LINE]...]
 
-A mutation leaves a statement out, turns a condition round, or returns another value. It counts if it compiles and
+A mutation leaves a statement out, negates a condition, or returns another value. It counts if it compiles and
 changes what ships. Outcomes are kept in build-mutate/results.jsonl, by function: those whose text has not changed are
-not tried again, unless --again asks for it. A survivor in survivors.txt has a reason, and still counts as one, unless the
-reason begins with `equivalent:`.
+not tried again, unless --again asks for it. A survivor in survivors.txt has a reason. It still counts as a survivor, unless
+the reason begins with `equivalent:`.
 """
 import argparse
 import collections

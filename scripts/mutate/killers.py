@@ -1,7 +1,7 @@
 """The tests that a mutation has to survive: quick ones, by what is broken.
 
-Each is a program with the ninja targets that build it. Those with cases are asked for the one that killed the last mutant
-of the same function first.
+Each is a program with the ninja targets that build it. If it has cases, the one that killed the last mutant of the same
+function runs first.
 """
 import re
 from collections import namedtuple

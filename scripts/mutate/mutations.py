@@ -1,6 +1,6 @@
-"""Finds what can be broken in a C file: a statement left out, a condition turned round, another value returned.
+"""Finds what can be broken in a C file: a statement left out, a condition negated, another value returned.
 
-libclang says where statements and conditions begin and end. What comes out of a macro is left alone, but for the
+libclang says where statements and conditions begin and end. What a macro expands to is left alone, except the
 macro's use as a whole. A file is read once for every set of options that it is compiled with.
 """
 import hashlib

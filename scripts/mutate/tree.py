@@ -20,7 +20,7 @@ CONFIGURE = ["meson", "setup", "--buildtype=plain", "-Doptimization=2", "-Dwerro
 
 
 def copy_sources(to):
-    """What git knows or would; a file that is the same keeps its time, so that little is built again."""
+    """Tracked files, and new ones that git does not ignore. An unchanged file keeps its time, so little is rebuilt."""
     listed = subprocess.run(["git", "ls-files", "-coz", "--exclude-standard"], capture_output=True, check=True).stdout
     for path in filter(None, listed.decode().split("\0")):
         if not os.path.isfile(path):
@@ -37,7 +37,7 @@ def copy_sources(to):
 
 
 def claim(folder):
-    """The first tree in there that no other process works in, and what keeps it claimed."""
+    """The first tree in there that no other process uses, and the lock that claims it."""
     for number in range(1000):
         path = os.path.join(os.path.abspath(folder), f"tree-{number}")
         os.makedirs(path, exist_ok=True)
@@ -80,7 +80,7 @@ class Tree:
             return hashlib.sha256(file.read()).hexdigest()
 
     def prepare(self, tests):
-        """In the tree as it is every test must pass, and its time is taken."""
+        """In the unbroken tree every test must pass, and its time is taken."""
         for test in tests:
             if test in self.seconds:
                 continue
@@ -108,7 +108,7 @@ class Tree:
         self.write(mutation.file, before[: mutation.start] + mutation.text.encode() + before[mutation.end :])
 
     def changes(self, mutation, artifacts):
-        """Whether one of the files that ship is another with it."""
+        """Whether it changes one of the files that ship."""
         for artifact in artifacts:
             broken = self.digest(artifact)
             if artifact not in self.clean:
@@ -240,7 +240,7 @@ def session(leader):
 
 
 def is_ready(pid):
-    """Whether a thread of it runs, would, or waits for a disk."""
+    """Whether one of its threads runs, is ready to, or waits for a disk."""
     try:
         threads = os.listdir(f"/proc/{pid}/task")
     except OSError:

@@ -1,9 +1,9 @@
 /* dns.c - asks a name server on this machine: dns PORT THREADS QUERIES NAMES
  *
  * Threads ask for the addresses of n<number>.example. and check every answer: name n has the address 10.0.0.0 + n.
- * A batch of questions is out at a time; what was not answered in time is asked again, as UDP wants it. The server's
- * threads share out the clients by their ports, so a thread changes its port often: with one port each, chance would
- * give one run a busy thread and three idle ones and the next run an even load.
+ * One batch of questions is out at a time; what was not answered in time is asked again, as UDP requires. The server
+ * assigns clients to its threads by port, so each thread here changes its port often: with one port each, chance would
+ * give one run a busy server thread and three idle ones, and the next run an even load.
  */
 #include "timing.h"
 
@@ -72,7 +72,7 @@ typedef struct batch {
     uint32_t numbers[BATCH];
     bool answered[BATCH];
     int size, open;
-    uint16_t first_id; /* others than in the last batches, of which answers may still come */
+    uint16_t first_id; /* other numbers than in the last batches, which may still be answered */
 } batch;
 
 static void ask(int s, const batch *b)

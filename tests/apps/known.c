@@ -137,7 +137,7 @@ static void wait_long(int n)
     pthread_join(other, NULL);
 }
 
-/* n mutexes, of which each is waited for longer than the one before it, however slow the machine is. */
+/* n mutexes, each waited for longer than the one before it, however slow the machine is. */
 pthread_mutex_t several[20];
 static long longest_us; /* that the last wait may have been */
 
@@ -173,7 +173,7 @@ static void wait_for_several(int n)
     }
 }
 
-/* Says how a thread waits for a mutex: until it has used n ms of a CPU, or used none of it for n ms in sleep. */
+/* Prints how a thread waits for a mutex: until it has used n ms of CPU time, or slept for n ms without. */
 static void watch_waiting(int n)
 {
     pthread_t other;

@@ -1,11 +1,11 @@
 /* lmdb.c - LMDB with writers that are killed: lmdb FOLDER ROUNDS
  *
- * LMDB's writers hold a robust mutex in shared memory. Each round starts writers that move money between accounts, of
- * which one is killed with the mutex held and the money nowhere; the others must get on, and no money may be lost.
- * Accounts are printed as a sum only, because how far a writer came is up to the scheduler.
+ * LMDB's writers hold a robust mutex in shared memory. Each round starts writers that move money between accounts.
+ * One of them is killed with the mutex held and the money in no account; the others must get on, and no money may be
+ * lost. Only the sum of the accounts is printed, because how far a writer came is up to the scheduler.
  *
- * It kills itself, because only so it is sure to hold the mutex. One that is killed while it waits, or while it unlocks,
- * can take the wake-up with it that was for another: glibc's own robust mutexes then hang, once in a thousand rounds.
+ * The writer kills itself, because only then is it sure to hold the mutex. One that is killed while it waits or unlocks
+ * can take another's wake-up with it: glibc's own robust mutexes then hang, once in a thousand rounds.
  */
 #include <lmdb.h>
 #include <signal.h>

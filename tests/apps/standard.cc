@@ -146,7 +146,7 @@ void shares(const char *what)
     result(what, n + torn * 1000000);
 }
 
-/* Two produce, two consume; a place in the queue is waited for, too. */
+/* Two produce, two consume; producers wait for a place in the queue, too. */
 template <class M, class C>
 void queues(const char *what)
 {

@@ -1,4 +1,4 @@
-/* beside.c - the load that a measurement asks for: it runs, is told from other programs, and ends */
+/* beside.c - the load that a measurement asks for: it runs, is not taken for other programs, and ends */
 #include "harness.h"
 
 #include "bench/loops.h"
@@ -107,7 +107,7 @@ static void find_two_cpus(void)
         skip("takes two CPUs");
 }
 
-/* Or not at all, where the kernel does not say. The counts and the kernel's numbers are not of the same instant. */
+/* Or no number at all, if the kernel does not tell. The counts and the kernel's numbers are not of the same instant. */
 static void migrations_are_counted(const lock_info *lock)
 {
     (void)lock;

@@ -1,5 +1,5 @@
-/* instruments.c - what the benchmark computes with: generators that others agree with, and a histogram that
- * keeps its word */
+/* instruments.c - what the benchmark computes with: generators that agree with the standard ones, and a histogram
+ * as exact as it claims */
 #include "harness.h"
 
 #include "bench/generator.h"
@@ -144,7 +144,7 @@ static uint64_t gap_ns(bench_worker *w, const bench_load *load)
     return pawl_nanoseconds(CLOCK_MONOTONIC) - from;
 }
 
-/* Never shorter than asked for; and no longer, once a thread keeps its CPU. */
+/* Never shorter than asked for; and not longer either, in a run in which the thread keeps its CPU. */
 static void check_takes(uint64_t wanted, uint64_t took, uint64_t *least)
 {
     CHECK(took >= wanted - wanted / 50, "%llu ns of %llu", (unsigned long long)took,
@@ -169,7 +169,7 @@ static void timed_sections_take_their_time(const lock_info *lock)
           (unsigned long long)inside, (unsigned long long)outside, NS);
 }
 
-/* Nobody can wait for chance to keep a thread on its CPU a thousand times: the draws are looked at, and not the gaps. */
+/* It would take too long until a thread keeps its CPU a thousand times, so the draws are checked, not the gaps. */
 static void random_times_are_drawn_anew(const lock_info *lock)
 {
     (void)lock;
@@ -207,7 +207,7 @@ static void timed_sections_take_one_step(const lock_info *lock)
     CHECK(memcmp(&s.data, &once, sizeof once) == 0, "a step of both");
 }
 
-/* The waits of a period that is over are not made up for. */
+/* Periods that were missed are not made up for. */
 static void a_period_that_was_missed_is_left_out(const lock_info *lock)
 {
     (void)lock;

@@ -1,4 +1,4 @@
-/* judgement.c - which numbers are doubted, and which are not: made up ones, as nobody can order a CPU to slow down */
+/* judgement.c - which numbers are doubted, and which are not; made-up ones, as no CPU slows down on command */
 #include "harness.h"
 
 #include "cli/bench/bench.h"
@@ -18,7 +18,7 @@ void *allocate(size_t count, size_t size)
 static const workload any = {
     .name = "any", .takes = TAKES_LOCKS | TAKES_THREADS | TAKES_LOAD, .higher_is_better = true};
 
-/* A study that nobody could find fault with: as many threads as CPUs, which had them all the time. */
+/* A flawless study: as many threads as CPUs, which they had all the time. */
 static study *trusted(void)
 {
     static const char *const variables[] = {"LD_PRELOAD", "GLIBC_TUNABLES", "PAWL_DEBUG",

@@ -3,7 +3,7 @@
 
 #include <sched.h>
 
-/* As much as any lock keeps the compiler from doing, and no more. */
+/* Stops the compiler from as much as any lock does, and no more. */
 static inline void let_pass(int *l)
 {
     __asm__ volatile("" : "+m"(*l)::"memory");

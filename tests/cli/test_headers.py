@@ -1,7 +1,7 @@
 """The block of properties that opens a lock's header says what its row in the register says.
 
-A property is a list of clauses with a ; between them. One that begins with names in backquotes is about these locks; it goes
-before what is said of all locks of the header.
+A property is a list of clauses separated by semicolons. A clause that begins with names in backquotes is about those
+locks, and takes precedence over what is said of all locks of the header.
 """
 
 import json

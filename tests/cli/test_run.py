@@ -1,4 +1,4 @@
-"""pawl run: the command as if it had been started without it, on another lock"""
+"""pawl run: the command runs as if started directly, but on another lock"""
 
 import json
 import os

@@ -1,4 +1,4 @@
-/* cases.c - programs for the debug mode to judge, with any lock */
+/* cases.c - programs for debug mode to judge, with any lock */
 #include "steps.h"
 
 #include <errno.h>
@@ -107,7 +107,7 @@ static void trylock(void)
     drop(A);
 }
 
-/* The memory becomes another lock's, which has an order of its own. */
+/* The memory is reused for another lock, with an order of its own. */
 static void reuse(void)
 {
     takes_a_then_b();
@@ -140,7 +140,7 @@ static int next_file(void)
     return file;
 }
 
-/* Where standard error is closed, a report fails to be written. */
+/* With standard error closed, the report cannot be written. */
 static void keeps_errno(void)
 {
     takes_a_then_b();

@@ -1,4 +1,4 @@
-/* cases.h - programs for the debug mode to judge, with any lock */
+/* cases.h - programs for debug mode to judge, with any lock */
 #pragma once
 
 #include "../../src/register.h"

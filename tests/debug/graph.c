@@ -1,4 +1,4 @@
-/* graph.c - the debug mode's notes, against a plain table of the same; and what they are made of, stacks and names */
+/* graph.c - debug mode's records, compared with a plain table of the same; and the stacks and names in them */
 #include "harness.h"
 
 #include "../../src/debug_graph.h"
@@ -221,8 +221,8 @@ __attribute__((noinline)) static void *note(void)
     return caller;
 }
 
-/* Another stack for every number: its bits say from which of two places each call comes. Code differs after the two,
- * or the compiler would make one of them, or none. */
+/* A different stack for every number: each bit selects from which of two places a call comes. The code after the two
+ * differs, or the compiler would merge them. */
 __attribute__((noinline)) static void note_from(unsigned number, int bits)
 {
     if (bits == 0) {

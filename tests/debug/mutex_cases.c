@@ -1,4 +1,4 @@
-/* mutex_cases.c - programs for the debug mode to judge, with pawl_mutex and pawl_cond */
+/* mutex_cases.c - programs for debug mode to judge, with pawl_mutex and pawl_cond */
 #include "bare.h"
 #include "steps.h"
 
@@ -118,7 +118,7 @@ static void call_waits(void)
     }
 }
 
-/* Locked by code that was not compiled for the debug mode, unlocked by code that was, and the other way. */
+/* Locked by code that was not compiled for debug mode, unlocked by code that was, and vice versa. */
 static void mixed(void)
 {
     for (int i = 0; i < 2; i++) {
@@ -132,7 +132,7 @@ static void mixed(void)
     pawl_mutex_destroy(&m);
 }
 
-/* Nobody told that it was unlocked, but another thread has it next. */
+/* Debug mode was not told of the unlock, but another thread has the mutex next. */
 static void mixed_threads(void)
 {
     pawl_mutex_lock(&m);

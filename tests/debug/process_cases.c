@@ -1,4 +1,4 @@
-/* process_cases.c - programs for the debug mode to judge that fork, or share a lock with another process */
+/* process_cases.c - programs for debug mode to judge, which fork or share a lock with another process */
 #include "steps.h"
 
 #include <pthread.h>
@@ -21,7 +21,7 @@ static void *until_stopped(void *unused)
     return unused;
 }
 
-/* While another thread is busy in the debug mode. The child has mutexes of its own. */
+/* Forks while another thread is busy in debug mode. The child has mutexes of its own. */
 static void forks(void)
 {
     pthread_t thread;

@@ -1,4 +1,4 @@
-/* reports.c - what the debug mode reports, and what it does not
+/* reports.c - what debug mode reports, and what it does not
  *
  * Every case is another run of this program, with PAWL_DEBUG set for it: `--case NAME LOCK`.
  */
@@ -201,7 +201,7 @@ static const struct {
                  "destroys_m") "  nobody knows who took it: not code that is compiled with -DPAWL_DEBUG\n"},
 };
 
-/* With the process's number, which is its first thread's, too, for every @. */
+/* Replaces every @ by the process's number, which is also that of its first thread. */
 static void fill_in(char *to, size_t size, const char *pattern, pid_t process)
 {
     size_t length = 0;
@@ -308,7 +308,7 @@ static void calls(const lock_info *unused)
             "try_call_then_again");
 }
 
-/* A wait through code that does not tell: the library does. */
+/* A wait in code without hooks: the library reports it. */
 static void bare_waits(const lock_info *unused)
 {
     (void)unused;

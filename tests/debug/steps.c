@@ -1,4 +1,4 @@
-/* steps.c - what the programs for the debug mode to judge are made of */
+/* steps.c - the steps of the programs that debug mode judges */
 #include "steps.h"
 
 #include <pthread.h>

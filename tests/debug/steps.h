@@ -1,7 +1,7 @@
-/* steps.h - what the programs for the debug mode to judge are made of
+/* steps.h - the steps of the programs that debug mode judges
  *
- * Reports name the functions that a program was in, so none of these may be inlined: they are in another file than their
- * callers, or NAMED.
+ * Reports name the functions that a program was in, so none of these may be inlined: they are in another file
+ * than their callers, or NAMED.
  */
 #pragma once
 
@@ -11,7 +11,7 @@
 
 #define NAMED __attribute__((noinline)) static
 
-/* Different in each function: a compiler may make one function of two that are the same. */
+/* Different in each function: a compiler may merge two functions that are the same. */
 #define END __asm__ volatile("# %0" : : "i"(__LINE__))
 
 typedef struct debug_case {

@@ -12,7 +12,7 @@ failed=0
 skipped=0
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-# The tools are to find what is wrong, not the debug mode.
+# The tools should find what is wrong, not debug mode.
 export PAWL_DEBUG=0 TSAN_OPTIONS=exitcode=9
 
 # verdict NAME WANTED TEXT COMMAND... - the command's exit status is WANTED, and it says TEXT, unless that is empty
@@ -62,7 +62,7 @@ else
     skip "valgrind: not installed"
 fi
 
-# One program of code with hooks and code without: the errors of the former are reported, and nothing else.
+# One program with code with hooks and code without: only the errors of the former are reported.
 PAWL_DEBUG=1
 for program in mixed mixed_hooked_first mixed_plain_first; do
     if [ ! -x "$directory/$program" ]; then

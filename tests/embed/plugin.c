@@ -12,7 +12,7 @@ static int count;
 
 void plugin_use(void);
 
-/* Something is left in the thread, of which its end takes care. */
+/* Leaves something in the thread that the end of the thread takes care of. */
 __attribute__((visibility("default"))) void plugin_use(void)
 {
     if (!pawl_thread_enter() || apart_failed() != NULL)

@@ -86,7 +86,7 @@ for interposer in "$build"/preload/libpawl-mcs.so "$build"/preload/libpawl-pawl_
     promise "library_beside_$(basename "$interposer")" env LD_PRELOAD="$interposer" "$here/host_shared" "$shared"
 done
 
-# Tunables of the library do not change in a program alone: it compiles and does not link, and links without them.
+# A program cannot change the library's tunables on its own: it compiles but does not link, and links without them.
 program='#include <pawl.h>
 int main(void)
 {
@@ -112,7 +112,7 @@ for tunable in -DPAWL_SLOTS=1024 -DPAWL_SLOTS=8192 -DPAWL_PARKED_BITS=9 -DPAWL_I
     promise "does_not_link_with_$tunable" does_not_link $tunable
 done
 
-# With link-time optimization, too, whatever a program asks for is in the archive, and works.
+# With link-time optimization, too, the archive has whatever a program needs, and it works.
 names_of() {
     "$@" -g --defined-only | awk 'NF == 3 { print $3 }' | sort -u
 }
@@ -137,7 +137,7 @@ if ${CC:-cc} --version | grep -q 'Free Software' && command -v gcc-ar gcc-nm >/d
     promise links_with_lto links_with_lto
 fi
 
-# The archive is linked by parts: whatever a lock's inlined code asks for brings the note along.
+# Only parts of the archive are linked: whatever a lock's inlined code needs brings the note along.
 note_comes_with() {
     printf 'extern char %s; int main(void) { return (long)&%s == 1; }\n' "$1" "$1" >"$work/part.c"
     ${CC:-cc} "$work/part.c" -o "$work/part" "$build/src/libpawl.a" -pthread && readelf -n "$work/part" | grep -q Pawl

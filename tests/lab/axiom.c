@@ -1,7 +1,7 @@
 /* axiom.c - RC11 by enumeration: every reads-from and modification order, kept if the axioms hold
  *
- * Written from the paper (Lahav, Vafeiadis, Kang, Hur, Dreyer, PLDI 2017) with C++20's release sequences, and sharing
- * nothing with the lab, so that the two can be held against each other. Relations are bit matrices.
+ * Written from the paper (Lahav, Vafeiadis, Kang, Hur, Dreyer, PLDI 2017) with C++20's release sequences. It shares
+ * nothing with the lab, so that the two can be compared. Relations are bit matrices.
  */
 #include "fuzz.h"
 #include <string.h>

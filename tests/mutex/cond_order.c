@@ -80,7 +80,7 @@ static void deadlines_are_kept(const lock_info *unused)
     CHECK(!pawl_mutex_trylock(&mutex), "not held after a timeout");
 }
 
-/* A wait that was not signalled says so: no more of them end with 0 than signals were sent to somebody. */
+/* A wait that was not signalled says so: no more waits end with 0 than there were signals that found a waiter. */
 static pawl_cond token_cond;
 static int waits_signalled, signals_heard, waiters_left;
 

@@ -1,4 +1,4 @@
-/* cond_steps.c - pawl_cond, one step at a time, with waiters that are no threads
+/* cond_steps.c - pawl_cond, one step at a time, with waiters that are not threads
  *
  * These steps are not exported, so their source is part of this program.
  */
@@ -15,7 +15,7 @@ static void expect_waiters(uint32_t n)
     CHECK(atomic_load(&pawl_bucket_of(&cond)->lock) == 0, "the bucket is locked");
 }
 
-/* So many wait for it, with this mutex or with another lock. */
+/* Makes that many wait for it, with this mutex or with another lock. */
 static pawl_sleeper *wait_with(pawl_mutex *m, int count)
 {
     behind(0, 0, 0);

@@ -61,8 +61,8 @@ static void stand_in_line(int me, void *arg)
     pawl_fairmutex_unlock(&mutex);
 }
 
-/* Whoever is in line shows in the word, which changes with every arrival. False: somebody gave up before the last one
- * had come. */
+/* Each arrival changes the word, so the word shows who is in line. False: somebody gave up before the last one had
+ * come. */
 static bool form_line(line *l, int64_t patience)
 {
     team_member team[LINE];

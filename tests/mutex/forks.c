@@ -1,4 +1,4 @@
-/* forks.c - a child of fork() goes on with what threads waited for that it does not have */
+/* forks.c - a child of fork() can use what threads of its parent waited for */
 #include "sleepers.h"
 #include "../../src/park/queue.h"
 #include "../../src/park/word.h"
@@ -28,7 +28,7 @@ static void in_child(void (*body)(void))
     CHECK(waitpid(child, &status, 0) == child && status == 0, "the child's status is %#x", (unsigned)status);
 }
 
-/* Long enough for somebody to be due, who would never take it. */
+/* Long enough for a waiter to be due, which would never take the mutex. */
 static void use_mutex(void)
 {
     int64_t begin = clock_ns(CLOCK_MONOTONIC);
@@ -222,7 +222,8 @@ static void child_has_tables_of_its_own(const lock_info *unused)
     CHECK(pawl_parked_threads() == 0, "the parent's tables changed");
 }
 
-/* Whoever was to empty its mailboxes is not there, and the rest of its block of hapaxes is the parent's. */
+/* The thread that was to empty its mailboxes does not exist here, and the rest of its block of hapaxes is the
+ * parent's. */
 static void expect_clean_thread(void)
 {
     const pawl_mailboxes *boxes = &pawl_hemlock_self;

@@ -26,7 +26,7 @@ static void the_more_often_it_lost_the_longer_it_sleeps(const lock_info *unused)
     }
 }
 
-/* A first loss says little: it sleeps until its share is over, and the next release wakes it. */
+/* A first loss says little: the head sleeps until its share is over, and the next release wakes it. */
 static void a_newcomer_does_not_count_its_loss(const lock_info *unused)
 {
     (void)unused;
@@ -105,7 +105,7 @@ static bool by_yielding(const pawl_sleeper *w)
     return yield(&mutex, w);
 }
 
-/* Nobody takes the mutex who may have been handed it. */
+/* A waiter that may own the mutex by now does not try to take it. */
 static void it_looks_as_long_as_it_competes(const lock_info *unused)
 {
     (void)unused;

@@ -1,4 +1,4 @@
-/* manners.c - what the mutexes must not do while they sleep: mind signals, change errno, let cancellation in */
+/* manners.c - what the mutexes must not do while they sleep: end at a signal, change errno, be cancelled */
 #include "sleepers.h"
 
 #include <signal.h>

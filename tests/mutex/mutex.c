@@ -38,8 +38,7 @@ static void excludes(const lock_info *unused)
     }
 }
 
-/* Owners that give the CPU away with the mutex in hand make everybody sleep, at every place where they can.
- */
+/* Owners that give the CPU away while they hold the mutex make everybody sleep, wherever they can. */
 static void hold_and_yield(int me, void *arg)
 {
     uint64_t random = (uint64_t)me + 99;
@@ -64,7 +63,7 @@ static void nobody_sleeps_for_ever(const lock_info *unused)
     CHECK(counter == 8 * each, "%llu of %zu increments", (unsigned long long)counter, 8 * each);
 }
 
-/* Two mutexes of which the queues share a bucket. There are more mutexes than buckets, so there are two. */
+/* Two mutexes whose queues share a bucket. There are more mutexes than buckets, so two exist. */
 static struct {
     pawl_mutex mutex;
     uint64_t count; /* guarded by it */
@@ -311,7 +310,7 @@ static void keep_sleeper_from_running(void)
         if (atomic_load(&pawl_bucket_of(&mutex)->lock) == 0)
             return;
         atomic_store(&stuck,
-                     2); /* it holds up the whole bucket, which no thread may do for long: once more */
+                     2); /* this holds up the whole bucket, which no thread may do for long: try again */
         while (atomic_load(&stuck) != 0)
             rest(100000);
     }

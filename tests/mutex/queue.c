@@ -1,6 +1,6 @@
-/* queue.c - the queues of a bucket, against plain arrays of the same, and its lock
+/* queue.c - the queues of a bucket, compared with plain arrays, and its lock
  *
- * Its source is part of this program, so that something happens while it pauses.
+ * Its source is part of this program, so that a test can act while it pauses.
  */
 #include "../team.h"
 

@@ -1,7 +1,7 @@
-/* reentry.c - what a signal handler does that comes while its thread has the lock of a bucket
+/* reentry.c - a signal handler that interrupts its thread while that holds a bucket's lock
  *
- * Built as inside libpawl-<lock>.so. No signal is needed: a thread that has a bucket's lock and calls what needs the
- * same one is where such a handler is.
+ * Built as inside libpawl-<lock>.so. No signal is needed: a thread that holds a bucket's lock and calls what needs
+ * the same lock is in the position of such a handler.
  */
 #include "../step.h"
 #include "still.h"

@@ -43,7 +43,7 @@ static void a_share_begins_once(const lock_info *unused)
     CHECK(mutex.due == due && queue() == UP && state_of(w) == PAWL_AWAKE, "another share");
 }
 
-/* What a child of fork() finds there is about its parent. */
+/* The bits that a child of fork() finds there are about its parent. */
 static void the_first_to_queue_up_forgets_what_was(const lock_info *unused)
 {
     (void)unused;
@@ -245,7 +245,7 @@ int sched_yield(void)
     return 0;
 }
 
-/* Releases a mutex of which the head's share ended so many ticks ago, and returns how often that yielded. */
+/* Releases a mutex whose head's share ended so many ticks ago, and returns how often that yielded. */
 static int yields_to(uint32_t head, uint32_t bits, uint32_t since, int16_t wake)
 {
     uint32_t due;

@@ -1,7 +1,6 @@
-/* still.h - a pawl_mutex with waiters that are no threads
+/* still.h - a pawl_mutex with waiters that are not threads
  *
- * Nothing runs but the step under test, and what it may do depends on the clock only as far as a test can tell
- * afterwards.
+ * Only the step under test runs. As far as what it may do depends on the clock, a test can tell afterwards.
  */
 #pragma once
 
@@ -58,7 +57,7 @@ static inline bool took_too_long(void)
     return pawl_ticks() - begun >= PAWL_TICKS(ROUND);
 }
 
-/* A mutex that is held, with so many behind it, asleep; but for the head, which is in this state. */
+/* A held mutex with so many sleepers behind it; only the head is in this state. */
 static inline pawl_sleeper *behind(int count, uint32_t head, uint32_t bits)
 {
     for (pawl_sleeper *w; (w = first()) != NULL;)

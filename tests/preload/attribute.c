@@ -58,8 +58,8 @@ static void the_attributes_of_a_condvar_are_what_was_set(void)
     OK(pthread_condattr_destroy(&a));
 }
 
-/* What its owner is told when it locks it again, by trylock and with a deadline. glibc's robust and priority-inheriting
- * ones that check say EDEADLK to both. */
+/* What its owner is told when it locks it again, by trylock and with a deadline. glibc's error-checking robust and
+ * priority-inheriting mutexes return EDEADLK for both. */
 static void relock(pthread_mutex_t *m, int type)
 {
     struct timespec soon = in_ms(CLOCK_REALTIME, 2);

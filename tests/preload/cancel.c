@@ -118,8 +118,8 @@ static void a_cancelled_wait_waits_for_the_mutex(void)
     }
 }
 
-/* Of two that wait one is cancelled while one signal is sent: the signal is for the other, unless the cancelled one got
- * it, and then it was not cancelled. */
+/* One of two waiters is cancelled while one signal is sent. The signal goes to the other, unless the cancelled one
+ * got it, and then it was not cancelled. */
 static void a_cancelled_wait_keeps_no_signal(void)
 {
     for (int i = 0; i < 120; i++) {
@@ -322,7 +322,7 @@ static void lock_in_handler(int signal)
     handled = 1;
 }
 
-/* Whatever the handler does, its thread is in the middle of a lock. */
+/* Whatever the handler does, it has interrupted its thread in the middle of a lock. */
 static void a_handler_that_locks_does_not_let_cancellation_in(void)
 {
     struct sigaction action = {.sa_handler = lock_in_handler};

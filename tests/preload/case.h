@@ -18,7 +18,7 @@
 enum {
     FOR_ALL,
     BEYOND_GLIBC
-}; /* the latter are not asked of glibc: it has a bug there, or another opinion */
+}; /* the latter do not run under glibc, which has a bug there or takes another view */
 
 typedef struct test_case {
     const char *name;
@@ -90,7 +90,7 @@ int own_tid(void);
 /* A mutex of that type (PTHREAD_MUTEX_...). */
 void make_mutex(pthread_mutex_t *m, int type);
 
-/* What trylock says when another thread does it; it unlocks it again. */
+/* What trylock returns in another thread, which unlocks it again. */
 int try_elsewhere(pthread_mutex_t *m);
 
 /* The child's exit status, or 256 and its signal. */

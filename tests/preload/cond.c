@@ -166,7 +166,7 @@ static void a_wait_says_what_is_wrong(void)
 
 /* ---- its end */
 
-/* In memory that is gone as soon as all have been told to go. */
+/* In memory that is freed as soon as all have been told to go. */
 static void *wait_on_page(void *argument)
 {
     void **three = argument;

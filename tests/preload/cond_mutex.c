@@ -122,7 +122,7 @@ static void *wait_again_and_again(void *argument)
     return NULL;
 }
 
-/* The first wait of each may let go of what another has: all of them go on. */
+/* The first wait of each may release what another thread holds: all of them go on. */
 static void such_waits_do_not_hang_each_other(void)
 {
     for (int round = 0; round < 10; round++) {
@@ -158,7 +158,7 @@ static void *lock_again_and_again(void *argument)
     return NULL;
 }
 
-/* A mutex that is another's is released once, by that one. */
+/* A mutex that another thread holds is released once, by that thread. */
 static void such_waits_do_not_disturb_those_that_lock(void)
 {
     for (int round = 0; round < 10; round++) {

@@ -1,4 +1,4 @@
-/* early.c - locks in a constructor and a destructor, and around fork(), before and after the library could expect it */
+/* early.c - locks in a constructor and a destructor, and around fork(), before the library starts and after it ends */
 #include "early.h"
 
 #include <pthread.h>

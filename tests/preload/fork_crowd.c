@@ -1,4 +1,4 @@
-/* fork_crowd.c - forking while other threads lock, wait and fork, of whom none exists in the child */
+/* fork_crowd.c - forking while other threads lock, wait and fork; none of them exists in the child */
 #include "fork.h"
 
 /* ---- in a crowd */

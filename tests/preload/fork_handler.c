@@ -146,7 +146,7 @@ static void child_last(void)
     OK(try_elsewhere(&around));
 }
 
-/* Those that prepare run last first, the others first first. */
+/* Prepare handlers run in reverse order of registration, the others in order. */
 static void handlers_run_in_their_order(void)
 {
     OK(pthread_atfork(lock_last, unlock_first_parent, unlock_first_child));

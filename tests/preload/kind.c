@@ -189,7 +189,7 @@ static void *wait_in_turn(void *argument)
     return NULL;
 }
 
-/* A new thread has the thread-local memory of one that has ended: here of the owner. */
+/* A new thread gets the thread-local memory of one that has ended: here, of the owner. */
 static void new_threads_wait_behind_an_owner_that_has_ended(void)
 {
     if (lock_name() != NULL && strncmp(lock_name(), "hemlock", 7) == 0)
@@ -267,7 +267,7 @@ static void destroy_says_if_it_is_locked(void)
     }
 }
 
-/* The one that destroys has just had the mutex, while others may be on their way out of it. */
+/* The thread that destroys the mutex has just held it, while others may still be on their way out of it. */
 static void *pass_through(void *mutex)
 {
     OK(pthread_mutex_lock(mutex));

@@ -1,6 +1,6 @@
-/* locking_malloc.c - an allocator that locks a pthread mutex inside, under everything that allocates in secret
+/* locking_malloc.c - an allocator that locks a pthread mutex, so that hidden allocations show
  *
- * A library that allocated when it locks, at a thread's first lock or last unlock say, would come back here, and wait
+ * A library that allocated while it locks, say at a thread's first lock or last unlock, would come back here and wait
  * for a mutex that its own thread holds.
  */
 #include <errno.h>

@@ -148,7 +148,7 @@ static void a_spin_lock_may_be_unlocked_by_another(void)
     OK(pthread_spin_lock(&spin));
 }
 
-/* Its owner sleeps for long, and those that wait need not burn a CPU for it; they do get it afterwards. */
+/* Its owner sleeps for long. Waiters need not burn a CPU meanwhile, and they get the lock afterwards. */
 static void a_spin_lock_is_got_from_a_sleeping_owner(void)
 {
     OK(pthread_spin_init(&spin, PTHREAD_PROCESS_PRIVATE));
@@ -176,7 +176,7 @@ static void *spin_twice(void *unused)
     return unused;
 }
 
-/* glibc does not tell its owner from others: it waits, until another unlocks it. */
+/* glibc does not know the owner: a thread that locks again waits until another unlocks it. */
 static void a_spin_lock_that_is_locked_twice_waits(void)
 {
     OK(pthread_spin_init(&spin, PTHREAD_PROCESS_PRIVATE));
@@ -204,7 +204,7 @@ static void a_destroyed_spin_lock_is_made_again(void)
     }
 }
 
-/* By glibc a spin lock works between processes whatever it was initialised for. */
+/* glibc's spin locks work between processes, whatever they were initialised for. */
 static void a_spin_lock_in_shared_memory_works(void)
 {
     struct {

@@ -1,4 +1,4 @@
-/* rounds.c - the same objects used round after round: waited for, signalled, destroyed, made again; and by processes */
+/* rounds.c - the same objects used round after round: waited for, signalled, destroyed, recreated; and by processes */
 #include "case.h"
 
 #include <sys/mman.h>
@@ -57,7 +57,7 @@ static void a_round_ends_for_all(void)
 
 /* ---- signals and broadcasts of those that wait themselves */
 
-/* Whoever finds nothing to do waits, and whoever takes something signals or broadcasts for the next. */
+/* A thread that finds nothing to do waits; one that takes something signals or broadcasts for the next. */
 static void *pass_it_on(void *argument)
 {
     scene *s = argument;

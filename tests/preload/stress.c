@@ -1,4 +1,4 @@
-/* stress.c - many threads: nobody else inside, nothing touched that is gone, however waiters wait */
+/* stress.c - many threads: exclusion, and no access to freed memory, however waiters wait */
 #include "case.h"
 
 #include <sys/mman.h>

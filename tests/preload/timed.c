@@ -78,7 +78,7 @@ static void a_timed_lock_knows_two_clocks(void)
     OK(try_elsewhere(&m));
 }
 
-/* By timedlock as by lock: the owner is known, and what it does wrong is said. */
+/* With timedlock as with lock, the owner is known, and its errors are reported. */
 static void a_timed_lock_of_a_checking_mutex_has_an_owner(void)
 {
     pthread_mutex_t m;

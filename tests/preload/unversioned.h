@@ -1,4 +1,4 @@
-/* unversioned.h - a library of which the references have no version, because it was linked with no other */
+/* unversioned.h - a library whose references have no version, because it was linked against no other */
 #pragma once
 
 #include <stdint.h>

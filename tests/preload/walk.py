@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """walk.py - follows the walk at the head of preload/mutex/slow.c, from pthread_mutex_lock() to the lock's own text
 
-Each function must call the next one, in the source that the compiler sees, and six calls are the most.
+Each function must call the next one, in the preprocessed source, and there may be at most six calls.
 """
 import os
 import re

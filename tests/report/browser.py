@@ -60,7 +60,7 @@ class Browser:
         return self._ask("POST", "/execute/sync", {"script": script, "args": arguments})
 
     def wait_for(self, script, *arguments):
-        """Until it returns true: a page learns of what happened to it a little later, and a busy machine is slow."""
+        """Waits until it returns true: a page notices events a little later, and a busy machine is slow."""
         end = time.monotonic() + 300
         while not self.run(script, *arguments):
             if time.monotonic() > end:
@@ -79,7 +79,7 @@ class Browser:
         self._ask("POST", f"/element/{element}/value", {"text": text})
 
     def complaints(self):
-        """What the console said since the last call, but for a hint to who reads pixels: that is us."""
+        """What the console said since the last call, except a hint about reading pixels, which these tests do."""
         messages = [entry["message"] for entry in self._ask("POST", "/se/log", {"type": "browser"})]
         return [m for m in messages if "willReadFrequently" not in m]
 

@@ -1,4 +1,4 @@
-"""Results as pawl bench writes them, made up: the same every time, small, and with every kind of member."""
+"""Made-up results, as pawl bench writes them: the same every time, small, and with every kind of member."""
 
 import json
 import pathlib

@@ -1,4 +1,4 @@
-"""pawl report and what both it and pawl compare refuse to read"""
+"""pawl report, and the files that both it and pawl compare refuse to read"""
 
 import json
 import os
