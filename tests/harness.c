@@ -1,5 +1,6 @@
 /* harness.c - see harness.h */
 #include "harness.h"
+#include "emulated.h"
 
 #include <poll.h>
 #include <stdarg.h>
@@ -106,6 +107,8 @@ static void check(const promise *p, const lock_info *lock, const char *name)
         dup2(says[1], STDERR_FILENO);
         close(says[0]);
         close(says[1]);
+        if (lock != NULL && strcmp(lock->name, "hapax_vw") == 0 && !keeps_seq_cst())
+            skip("loads overtake stores here, seq_cst or not: an emulator");
         p->check(lock);
         exit(EXIT_SUCCESS); /* not _exit(): the leak checker looks now */
     }
