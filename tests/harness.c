@@ -1,6 +1,5 @@
 /* harness.c - see harness.h */
 #include "harness.h"
-#include "emulated.h"
 
 #include <poll.h>
 #include <stdarg.h>
@@ -12,6 +11,12 @@
 
 /* Only a test that hangs reaches this, however busy the machine is. */
 enum { LIMIT_SECONDS = 300, EXIT_SKIPPED = 77 };
+
+/* qemu 7.2 on x86 lets a seq_cst load of AArch64 (LDAR) overtake a seq_cst store (STLR): two threads that each store and
+ * then load the other's word both miss the store in one of twenty tries. hapax_vw's hand-off rests on that order. */
+#ifndef REORDERS_SEQ_CST
+#define REORDERS_SEQ_CST false
+#endif
 
 static double scale = 1;
 static bool no_fork;
@@ -107,7 +112,7 @@ static void check(const promise *p, const lock_info *lock, const char *name)
         dup2(says[1], STDERR_FILENO);
         close(says[0]);
         close(says[1]);
-        if (lock != NULL && strcmp(lock->name, "hapax_vw") == 0 && !keeps_seq_cst())
+        if (REORDERS_SEQ_CST && lock != NULL && strcmp(lock->name, "hapax_vw") == 0)
             skip("loads overtake stores here, seq_cst or not: an emulator");
         p->check(lock);
         exit(EXIT_SUCCESS); /* not _exit(): the leak checker looks now */
