@@ -53,6 +53,12 @@ def a_program_outside_the_tree_needs_only_pkg_config():
 
 
 @test
+def the_first_page_shows_the_example_as_it_is():
+    page = (root / "README.md").read_text()
+    check(f"```c\n{(root / 'examples/first.c').read_text()}```\n" in page, "README.md and examples/first.c differ")
+
+
+@test
 def manual_pages_are_clean_and_name_every_option():
     for page in MAN_PAGES:
         p = run("mandoc", "-T", "lint", "-W", "warning", root / "man" / page)
