@@ -21,10 +21,12 @@ enum { ASLEEP, AWAKE, OWNER }; /* a waiter's state; only ASLEEP needs waking */
 
 /* ---- the queue, under the bucket's lock */
 
-/* Moves new arrivals to the end of the queue, in order. The mutex must be held, by whomever, and somebody must have
- * arrived or be in the queue already. */
+/* Moves new arrivals to the end of the queue, in order. The mutex must be held, by whomever. Without arrivals the word
+ * stays as it is: a child of fork() may have zeroed it in a handler that interrupted a wait. */
 static void collect(pawl_bucket *b, pawl_fairmutex *m)
 {
+    if ((atomic_load_explicit(&m->word, memory_order_relaxed) & ~(uint64_t)FLAGS) == 0)
+        return;
     uint64_t arrivals = atomic_exchange_explicit(&m->word, HELD | QUEUED, memory_order_acquire); /* E */
     pawl_sleeper *latest = (pawl_sleeper *)(arrivals & ~(uint64_t)FLAGS), *oldest = NULL;
     while (latest != NULL) {

@@ -178,11 +178,26 @@ static void a_release_may_find_that_all_gave_up(const lock_info *unused)
     CHECK(atomic_load(&pawl_bucket_of(&mutex)->lock) == 0, "the bucket is");
 }
 
+/* In a child of fork(), by a handler that interrupted a wait; the wait's deadline comes later. */
+static void a_mutex_that_was_zeroed_stays_free(const lock_info *unused)
+{
+    (void)unused;
+    static pawl_fairmutex zeroed;
+    pawl_bucket *b = pawl_bucket_lock(&zeroed);
+    collect(b, &zeroed);
+    pawl_bucket_unlock(b);
+    CHECK(atomic_load(&zeroed.word) == 0 && pawl_fairmutex_trylock(&zeroed), "held, and nobody has it");
+}
+
 static const promise promises[] = {
-    ONE("fairmutex", a_waiter_spins_for_a_while),          ONE("fairmutex", a_line_is_served_in_order),
-    ONE("fairmutex", whoever_leaves_is_out_of_line),       ONE("fairmutex", only_those_asleep_are_woken),
-    ONE("fairmutex", it_is_handed_over_at_any_time),       ONE("fairmutex", a_deadline_ends_a_wait),
+    ONE("fairmutex", a_waiter_spins_for_a_while),
+    ONE("fairmutex", a_line_is_served_in_order),
+    ONE("fairmutex", whoever_leaves_is_out_of_line),
+    ONE("fairmutex", only_those_asleep_are_woken),
+    ONE("fairmutex", it_is_handed_over_at_any_time),
+    ONE("fairmutex", a_deadline_ends_a_wait),
     ONE("fairmutex", a_release_may_find_that_all_gave_up),
+    ONE("fairmutex", a_mutex_that_was_zeroed_stays_free),
 };
 
 HARNESS_MAIN_WITHOUT_LOCKS(promises)
