@@ -1,21 +1,8 @@
 /* locks.c - the measured loops of Pawl's own locks */
-#include "loops.h"
-
-#include <pawl.h>
+#include "adapter.h"
 
 #define PAWL_LOCK(name, form, ...)                                                                           \
-    typedef pawl_##name bench_##name;                                                                        \
-    typedef PAWL_CTX_OF(name, form) bench_##name##_ctx;                                                      \
-    BENCH_NO_INIT(name)                                                                                      \
-    BENCH_NO_ATTACH(name)                                                                                    \
-    static inline void bench_##name##_lock(bench_##name *l, bench_##name##_ctx *c)                           \
-    {                                                                                                        \
-        PAWL_CALL(name, form, lock, l, c);                                                                   \
-    }                                                                                                        \
-    static inline void bench_##name##_unlock(bench_##name *l, bench_##name##_ctx *c)                         \
-    {                                                                                                        \
-        PAWL_CALL(name, form, unlock, l, c);                                                                 \
-    }                                                                                                        \
+    BENCH_PAWL(name, form)                                                                                   \
     static inline void bench_##name##_destroy(bench_##name *l)                                               \
     {                                                                                                        \
         PAWL_IF(form, DESTROY, pawl_##name##_destroy(l), (void)l);                                           \

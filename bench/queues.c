@@ -1,24 +1,13 @@
 /* queues.c - queues over Pawl's locks and its condition variable */
 #include "queue.h"
+#include "adapter.h"
 
-#include <pawl.h>
 #include <pawl/cond.h>
 
 #define PAWL_LOCK(name, form, ...)                                                                           \
-    typedef pawl_##name bench_##name;                                                                        \
-    typedef PAWL_CTX_OF(name, form) bench_##name##_ctx;                                                      \
+    BENCH_PAWL(name, form)                                                                                   \
     typedef pawl_cond bench_##name##_cond;                                                                   \
-    BENCH_NO_INIT(name)                                                                                      \
-    BENCH_NO_ATTACH(name)                                                                                    \
     BENCH_NO_COND_INIT(name)                                                                                 \
-    static inline void bench_##name##_lock(bench_##name *l, bench_##name##_ctx *c)                           \
-    {                                                                                                        \
-        PAWL_CALL(name, form, lock, l, c);                                                                   \
-    }                                                                                                        \
-    static inline void bench_##name##_unlock(bench_##name *l, bench_##name##_ctx *c)                         \
-    {                                                                                                        \
-        PAWL_CALL(name, form, unlock, l, c);                                                                 \
-    }                                                                                                        \
     static inline void bench_##name##_wait(pawl_cond *cond, bench_##name *l, bench_##name##_ctx *c)          \
     {                                                                                                        \
         (void)c;                                                                                             \

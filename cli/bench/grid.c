@@ -121,7 +121,7 @@ static const workload grid_study = {
     .name = "grid",
     .doc = "Measure mutexes in many cells, about ten minutes: few and many threads, short and long sections, "
            "other "
-           "programs beside them, pinned threads, queues, and a thread that asks seldom.\vLIST is "
+           "programs beside them, pinned threads, queues, and a thread that rarely asks.\vLIST is "
            "comma-separated. "
            "The text shows where a lock of Pawl is ahead of all others and where it is behind; 'pawl report' "
            "draws "

@@ -11,7 +11,7 @@ function heatColour(times) {
 const heatMaps = [
   { title: "Throughput, as a multiple of glibc's", times: (r) => (r.reference ? 1 : r.ratio), text: (r) => (r.reference ? "1.00" : digits(r.ratio)) },
   { title: "Worst wait", times: (r, glibc) => glibc?.worst_wait_ns / r.worst_wait_ns, text: (r) => duration(r.worst_wait_ns), has: "worst_wait_ns" },
-  { title: "99th percentile of the waits of a thread that asks seldom", times: (r, glibc) => glibc?.p99_ns / r.p99_ns, text: (r) => duration(r.p99_ns), has: "p99_ns" },
+  { title: "99th percentile of the waits of a thread that rarely asks", times: (r, glibc) => glibc?.p99_ns / r.p99_ns, text: (r) => duration(r.p99_ns), has: "p99_ns" },
 ];
 
 /* Pawl's locks first, each group in the order of the files. */
