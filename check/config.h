@@ -34,6 +34,8 @@ extern uint32_t check_coin;      /* one in so many, where a lock tosses a coin  
 #define PAWL_MUTEX_SPIN_HANDOFF 0
 #define PAWL_MUTEX_SPIN_WATCH   0
 #define PAWL_FAIRMUTEX_SPIN    0
+#define PAWL_COND_YIELDS       1
+#define PAWL_YIELD_LONG        UINT32_MAX
 #define PAWL_BUCKET_LOOKS      0
 #define PAWL_SPIN_NS           0
 #define PAWL_PARKED_BITS       1

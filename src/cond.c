@@ -5,14 +5,25 @@
 #include "reentry.h"
 #include "park/futex.h"
 #include "park/queue.h"
+#include "park/yield.h"
 
 #include <pawl/detail/thread.h>
 
 #include <errno.h>
 
-enum { WAITING = PAWL_COND_WAITING, CALLED = PAWL_COND_CALLED, GO = PAWL_COND_GO };
+enum {
+    WAITING = PAWL_COND_WAITING,
+    LOOKING = PAWL_COND_LOOKING,
+    CALLED = PAWL_COND_CALLED,
+    GO = PAWL_COND_GO
+};
 
-_Static_assert((int)WAITING == (int)PAWL_ASLEEP, "a thread that waits for a signal sleeps");
+_Static_assert((int)WAITING == (int)PAWL_ASLEEP && (int)LOOKING > (int)PAWL_OWNER,
+               "a thread that waits for a signal sleeps; the mutex's states are others");
+
+#ifndef PAWL_COND_YIELDS
+#define PAWL_COND_YIELDS 8 /* before sleeping */
+#endif
 
 /* ---- the queue, under the bucket's lock */
 
@@ -25,7 +36,7 @@ static void count(pawl_bucket *b, pawl_cond *c)
 
 void pawl_cond_enqueue(pawl_cond *c, pawl_sleeper *w, pawl_mutex *mutex)
 {
-    atomic_store_explicit(&w->state, WAITING, memory_order_relaxed);
+    atomic_store_explicit(&w->state, LOOKING, memory_order_relaxed);
     w->mutex = mutex;
     pawl_bucket *b = pawl_bucket_lock(c);
     pawl_queue_append(b, c, w);
@@ -56,8 +67,23 @@ bool pawl_cond_withdraw(pawl_cond *c, pawl_sleeper *w)
 
 /* ---- signalling */
 
-/* Takes the first waiter, or all of them, out of the queue. Nobody else finds them now, and they cannot leave before
- * they are told to. */
+/* Tells those that look, and returns the list of the others. */
+static pawl_sleeper *tell_lookers(pawl_sleeper *list)
+{
+    for (pawl_sleeper **at = &list, *w; (w = *at) != NULL;) {
+        if (atomic_load_explicit(&w->state, memory_order_relaxed) != LOOKING) {
+            at = &w->next;
+            continue;
+        }
+        *at = w->next;
+        w->next = NULL;
+        atomic_store_explicit(&w->state, GO, memory_order_release); /* F */
+    }
+    return list;
+}
+
+/* Takes the first waiter, or all of them, out of the queue. Returns those that sleep: nobody else finds them now, and
+ * they cannot leave before they are told to. */
 static pawl_sleeper *call(pawl_cond *c, bool all)
 {
     pawl_bucket *b = pawl_bucket_lock(c);
@@ -71,11 +97,12 @@ static pawl_sleeper *call(pawl_cond *c, bool all)
         }
         count(b, c);
     }
-    for (pawl_sleeper *w = first; w != NULL; w = w->next) {
+    for (pawl_sleeper *w = first; w != NULL; w = w->next)
         atomic_store_explicit(&w->key, 0, memory_order_relaxed);
+    first = tell_lookers(first);
+    for (pawl_sleeper *w = first; w != NULL; w = w->next)
         if (w->mutex == NULL)
             atomic_store_explicit(&w->state, CALLED, memory_order_relaxed);
-    }
     pawl_bucket_unlock(b);
     return first;
 }
@@ -143,7 +170,30 @@ void pawl_cond_signal_waiters(pawl_cond *c, bool all)
     }
 }
 
-/* ---- waiting with a lock of any kind */
+/* ---- waiting */
+
+/* It has looked in vain, and sleeps unless it was told meanwhile. */
+static void stop_looking(pawl_cond *c, pawl_sleeper *w)
+{
+    pawl_bucket *b = pawl_bucket_lock(c);
+    if (atomic_load_explicit(&w->state, memory_order_relaxed) == LOOKING)
+        atomic_store_explicit(&w->state, WAITING, memory_order_relaxed);
+    pawl_bucket_unlock(b);
+}
+
+/* Yielding lets whoever will signal run, perhaps on this CPU. A thread that sleeps may leave its CPU idle, and waking it
+ * there takes as long as hundreds of queue operations. */
+bool pawl_cond_look(pawl_cond *c, pawl_sleeper *w)
+{
+    for (int i = 0; i < PAWL_COND_YIELDS; i++)
+        if (atomic_load_explicit(&w->state, memory_order_relaxed) != LOOKING || !pawl_yield())
+            break;
+    if (atomic_load_explicit(&w->state, memory_order_relaxed) == LOOKING)
+        stop_looking(c, w);
+    return atomic_load_explicit(&w->state, memory_order_acquire) == GO; /* F */
+}
+
+/* ---- with a lock of any kind */
 
 int pawl_cond_enter_call(pawl_cond *c, pawl_sleeper *w, int clock, const struct timespec *deadline)
 {
@@ -156,6 +206,8 @@ int pawl_cond_enter_call(pawl_cond *c, pawl_sleeper *w, int clock, const struct 
 int pawl_cond_sleep_call(pawl_cond *c, pawl_sleeper *w, int clock, const struct timespec *deadline)
 {
     uint32_t state;
+    if (pawl_cond_look(c, w))
+        return 0;
     while ((state = atomic_load_explicit(&w->state, memory_order_acquire)) != GO) { /* F */
         int result = pawl_futex_wait(&w->state, state, clock, state == WAITING ? deadline : NULL);
         if (result != 0 && pawl_cond_withdraw(c, w))
@@ -171,13 +223,17 @@ void pawl_cond_leave_call(pawl_sleeper *w)
         tell(w->next);
 }
 
-/* ---- waiting with a pawl_mutex */
+/* ---- with a pawl_mutex */
 
 static int unlock_and_wait(pawl_cond *c, pawl_mutex *m, int clock, const struct timespec *deadline)
 {
     pawl_sleeper w;
     pawl_cond_enqueue(c, &w, m);
     pawl_mutex_unlock(m);
+    if (pawl_cond_look(c, &w)) {
+        pawl_mutex_lock(m);
+        return 0;
+    }
     while (pawl_cond_is_in_queue(c, &w)) {
         int result = pawl_futex_wait(&w.state, WAITING, clock, deadline);
         if (result == 0 || !pawl_cond_withdraw(c, &w))

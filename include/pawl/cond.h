@@ -5,8 +5,9 @@
  * Space       1 word, none per thread; a queue of waiters in a process-wide table
  * Unlock      signal and broadcast do not touch it once the first waiter may run, and a signalled waiter never does:
  *             it may be destroyed as soon as nobody will wait on it again
- * Waiting     asleep. Broadcast wakes one thread at most: over pawl_mutex the others are requeued to the mutex, over
- *             any other lock each wakes the next once it has its lock
+ * Waiting     yields a few times, then sleeps. Broadcast wakes one sleeper at most: over
+ *             pawl_mutex the others are requeued to the mutex, over any other lock each wakes the next once it has its
+ *             lock
  * Sharing     by threads of one process
  * Differs     from POSIX: a wait never returns without a reason, and a timed wait that takes a signal says so
  *

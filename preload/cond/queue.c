@@ -63,7 +63,10 @@ static bool is_in_child(cond_wait *w)
 static int sleep_until_signalled(cond_wait *w)
 {
     uint32_t state;
-    while (!is_signalled(w, &state)) {
+    bool signalled = pawl_cond_look(w->cond, &w->me);
+    if (is_in_child(w))
+        return IN_CHILD;
+    while (!signalled && !is_signalled(w, &state)) {
         int result = sleep_cancelable(w, state, state == PAWL_COND_WAITING ? w->deadline : NULL);
         if (is_in_child(w))
             return IN_CHILD;
@@ -78,7 +81,7 @@ static int sleep_until_signalled(cond_wait *w)
 static int relock(cond_wait *w, bool signalled)
 {
     int error = 0;
-    if (signalled && requeues(w)) {
+    if (signalled && requeues(w) && state_of(w) != PAWL_COND_GO) {
         pawl_mutex_wait((pawl_mutex *)w->mutex, &w->me, CLOCK_MONOTONIC, NULL);
         mutex_relocked(mutex_of(w->mutex), w->depth, w->site);
     } else {

@@ -15,15 +15,21 @@ static void expect_waiters(uint32_t n)
     CHECK(atomic_load(&pawl_bucket_of(&cond)->lock) == 0, "the bucket is locked");
 }
 
-/* Makes that many wait for it, with this mutex or with another lock. */
+static void enqueue(pawl_sleeper *w, pawl_mutex *m, bool asleep)
+{
+    memset(w, 0x5a, sizeof *w);
+    pawl_cond_enqueue(&cond, w, m);
+    CHECK(state_of(w) == LOOKING && pawl_cond_is_in_queue(&cond, w), "not in line");
+    if (asleep)
+        CHECK(!pawl_cond_look(&cond, w) && state_of(w) == WAITING, "not asleep");
+}
+
+/* Makes that many sleep on it, with this mutex or with another lock. */
 static pawl_sleeper *wait_with(pawl_mutex *m, int count)
 {
     behind(0, 0, 0);
-    for (int i = 0; i < count; i++) {
-        memset(&waiters[i], 0x5a, sizeof waiters[i]);
-        pawl_cond_enqueue(&cond, &waiters[i], m);
-        CHECK(state_of(&waiters[i]) == WAITING && pawl_cond_is_in_queue(&cond, &waiters[i]), "not in line");
-    }
+    for (int i = 0; i < count; i++)
+        enqueue(&waiters[i], m, true);
     expect_waiters((uint32_t)count);
     return waiters;
 }
@@ -84,7 +90,7 @@ static void waits_of_one_time_may_use_several_locks(const lock_info *unused)
     memset(&other, 0, sizeof other);
     atomic_store(&other.held, 1);
     for (int i = 2; i < 6; i++)
-        pawl_cond_enqueue(&cond, &w[i], i < 4 ? &other : NULL);
+        enqueue(&w[i], i < 4 ? &other : NULL, true);
     expect_waiters(6);
     pawl_cond_signal_waiters(&cond, true);
     CHECK(first() == w && w->length == 2 && w[1].next == NULL, "those of the first mutex");
@@ -140,10 +146,47 @@ static void whoever_was_told_does_not_sleep(const lock_info *unused)
     CHECK(pawl_cond_sleep(&cond, w, CLOCK_MONOTONIC, &past) == 0, "too late");
 }
 
+/* The first and the last look, the one between them sleeps. */
+static void whoever_looks_is_told_and_not_requeued(const lock_info *unused)
+{
+    (void)unused;
+    pawl_mutex *const with[] = {&mutex, NULL};
+    for (int k = 0; k < 2; k++) {
+        pawl_sleeper *w = wait_with(with[k], 0);
+        for (int i = 0; i < 3; i++)
+            enqueue(&w[i], with[k], i == 1);
+        pawl_cond_signal_waiters(&cond, true);
+        CHECK(state_of(w) == GO && state_of(w + 2) == GO, "not told");
+        CHECK(w->next == NULL && w[2].next == NULL, "one looker would wake another");
+        CHECK(pawl_cond_look(&cond, w) && !pawl_cond_withdraw(&cond, w), "does not know that it was told");
+        expect_waiters(0);
+        CHECK(with[k] == NULL ? state_of(w + 1) == GO : first() == w + 1, "the sleeper has gone astray");
+        CHECK(!pawl_cond_look(&cond, w + 1) == (with[k] != NULL), "requeued, yet it locks for itself");
+    }
+}
+
+static void a_signal_to_a_looker_is_used_up(const lock_info *unused)
+{
+    (void)unused;
+    pawl_sleeper *w = wait_with(&mutex, 0);
+    enqueue(w, &mutex, false);
+    enqueue(w + 1, &mutex, true);
+    pawl_cond_signal_waiters(&cond, false);
+    CHECK(state_of(w) == GO && state_of(w + 1) == WAITING, "not the first alone");
+    expect_waiters(1);
+    pawl_cond_signal_waiters(&cond, false);
+    CHECK(first() == w + 1, "the second signal was lost");
+}
+
 static const promise promises[] = {
-    ONE("cond", a_call_takes_the_first_or_all), ONE("cond", a_broadcast_is_passed_on),
-    ONE("cond", waiters_go_to_their_mutex),     ONE("cond", waits_of_one_time_may_use_several_locks),
-    ONE("cond", a_deadline_may_be_over),        ONE("cond", whoever_was_told_does_not_sleep),
+    ONE("cond", a_call_takes_the_first_or_all),
+    ONE("cond", a_broadcast_is_passed_on),
+    ONE("cond", waiters_go_to_their_mutex),
+    ONE("cond", waits_of_one_time_may_use_several_locks),
+    ONE("cond", a_deadline_may_be_over),
+    ONE("cond", whoever_was_told_does_not_sleep),
+    ONE("cond", whoever_looks_is_told_and_not_requeued),
+    ONE("cond", a_signal_to_a_looker_is_used_up),
 };
 
 HARNESS_MAIN_WITHOUT_LOCKS(promises)
