@@ -20,6 +20,7 @@ void pawl_fork_process(void)
 {
     pawl_fork_word();
     pawl_fork_queue();
+    pawl_fork_yield();
     pawl_fork_nodes();
 }
 

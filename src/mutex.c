@@ -13,7 +13,9 @@
  *   GRACE   how long after its share the head may take to run, at least; doubled up to three times if heads took long
  *           to run even when the mutex was handed to them. Meanwhile owners give way: they yield their CPU after a
  *           release. Afterwards they hand off to a head that does not run, and everybody waits for the scheduler
- *   LOOK    about how often an owner reads the clock, and gives way */
+ *   LOOK    about how often an owner reads the clock, and gives way
+ *   RARE    a thread that has not competed for that long goes first, but not before those that have waited for
+ *   LONG */
 #ifndef PAWL_MUTEX_ROUND
 #define PAWL_MUTEX_ROUND 4000000u
 #endif
@@ -26,6 +28,13 @@
 #ifndef PAWL_MUTEX_LOOK
 #define PAWL_MUTEX_LOOK 10000u
 #endif
+#ifndef PAWL_MUTEX_RARE
+#define PAWL_MUTEX_RARE 50000u
+#endif
+#ifndef PAWL_MUTEX_LONG
+#define PAWL_MUTEX_LONG 16000000u
+#endif
+#define OVERTAKES  128 /* by one thread that goes first, at most     */
 #define STEP_MOST  255 /* releases between two readings of the clock */
 #define GRACE_MOST 31  /* eighths of a doubling */
 
@@ -65,11 +74,42 @@ void pawl_mutex_set_bits(pawl_mutex *m, pawl_mutex_event why, uint32_t to)
     atomic_store_explicit(&m->queue, to, memory_order_relaxed);
 }
 
-void pawl_mutex_enqueue(pawl_bucket *b, pawl_mutex *m, pawl_sleeper *w)
+static void append(pawl_bucket *b, pawl_mutex *m, pawl_sleeper *w)
 {
     pawl_queue_append(b, m, w);
     if (w->before == NULL) /* in a child of fork(), the bits may be left over from the parent */
         pawl_mutex_set_bits(m, PAWL_M_ARRIVES, PAWL_M_WAITERS);
+}
+
+void pawl_mutex_enqueue(pawl_bucket *b, pawl_mutex *m, pawl_sleeper *w)
+{
+    w->rare = false;
+    w->rank = pawl_ticks() + PAWL_TICKS(PAWL_MUTEX_LONG);
+    append(b, m, w);
+}
+
+/* Not before the head, which the bits are about. */
+void pawl_mutex_enqueue_rare(pawl_bucket *b, pawl_mutex *m, pawl_sleeper *w)
+{
+    pawl_sleeper *first = pawl_queue_first(b, m), *at = first != NULL ? first->last : NULL;
+    w->rare = true;
+    w->rank = pawl_ticks();
+    for (int i = 0; i < OVERTAKES && at != first && (int32_t)(at->rank - w->rank) > 0; i++)
+        at = at->before;
+    if (at != NULL)
+        pawl_queue_insert(b, at, w);
+    else
+        append(b, m, w);
+}
+
+/* When this thread last came to a contended mutex, or kept others waiting at one, in ticks. */
+static __thread uint32_t competed __attribute__((tls_model("initial-exec")));
+
+bool pawl_mutex_competes(uint32_t now)
+{
+    bool rare = now - competed > PAWL_TICKS(PAWL_MUTEX_RARE);
+    competed = now;
+    return rare;
 }
 
 /* A new head sleeps without a timer, so the caller must make sure that it is woken: as the owner by its release, else
@@ -84,8 +124,11 @@ void pawl_mutex_dequeue(pawl_bucket *b, pawl_mutex *m, pawl_sleeper *w)
     atomic_store_explicit(&m->patience, 0, memory_order_relaxed);
 }
 
+/* A head that goes first, before some that do not, asks at once. Where all are alike, none is special. */
 static uint32_t share(const pawl_sleeper *head)
 {
+    if (head->rare && !head->last->rare)
+        return 0;
     uint32_t share =
         PAWL_MUTEX_ROUND / (head->length > 0 ? head->length : 1); /* a child of fork() may have lost count */
     return share > PAWL_MUTEX_SHARE ? share : PAWL_MUTEX_SHARE;
@@ -104,7 +147,7 @@ pawl_sleeper *pawl_mutex_rouse(pawl_mutex *m, pawl_sleeper *head)
     if (!(pawl_mutex_bits(m) & PAWL_M_TIMED)) {
         uint32_t now = pawl_ticks();
         m->due = now + PAWL_TICKS(share(head));
-        m->wake = (uint16_t)now;
+        m->give_way = (uint16_t)now;
     }
     pawl_mutex_set_bits(m, PAWL_M_ROUSED, pawl_mutex_bits(m) | PAWL_M_AWAKE | PAWL_M_TIMED);
     uint32_t was = atomic_exchange_explicit(&head->state, PAWL_AWAKE, memory_order_relaxed);
@@ -151,30 +194,27 @@ static bool is_patient(pawl_mutex *m)
 typedef enum deed { NOTHING, ROUSE, GIVE_WAY, HAND_OFF } deed;
 
 /* Decides by the clock. When critical sections are long, every release reads it. */
-static deed due(pawl_mutex *m)
+static deed due(pawl_mutex *m, uint32_t now)
 {
-    uint32_t now = pawl_ticks();
-    bool rare = (uint16_t)(now - m->looked) > PAWL_TICKS(PAWL_MUTEX_LOOK);
-    m->step = rare ? 0 : m->step < STEP_MOST ? (uint8_t)(2 * m->step + 1) : m->step;
+    bool slow = (uint16_t)(now - m->looked) > PAWL_TICKS(PAWL_MUTEX_LOOK);
+    m->step = slow ? 0 : m->step < STEP_MOST ? (uint8_t)(2 * m->step + 1) : m->step;
     m->looked = (uint16_t)now;
     atomic_store_explicit(&m->patience, m->step, memory_order_relaxed);
     if (pawl_mutex_left(m, now) == 0 && now - m->due >= (uint32_t)PAWL_TICKS(PAWL_MUTEX_GRACE)
                                                             << m->grace / 8)
         return HAND_OFF;
-    if ((int16_t)((uint16_t)now - m->wake) < 0)
+    if (!(pawl_mutex_bits(m) & PAWL_M_AWAKE)) /* after a loss its timer wakes it, at no cost to owners */
+        return atomic_load_explicit(&m->losses, memory_order_relaxed) == 0 ? ROUSE : NOTHING;
+    if (pawl_mutex_left(m, now) > 0 || (int16_t)((uint16_t)now - m->give_way) < 0)
         return NOTHING;
-    if (!(pawl_mutex_bits(m) & PAWL_M_AWAKE))
-        return ROUSE;
-    if (pawl_mutex_left(m, now) > 0)
-        return NOTHING;
-    m->wake = (uint16_t)(now + PAWL_TICKS(PAWL_MUTEX_LOOK));
+    m->give_way = (uint16_t)(now + PAWL_TICKS(PAWL_MUTEX_LOOK));
     return GIVE_WAY; /* the head was woken and does not run, or it would have asked */
 }
 
-static deed judge(pawl_mutex *m)
+static deed judge(pawl_mutex *m, uint32_t now)
 {
     return pawl_mutex_bits(m) & PAWL_M_HANDOFF ? HAND_OFF
-           : pawl_mutex_bits(m) & PAWL_M_TIMED ? due(m)
+           : pawl_mutex_bits(m) & PAWL_M_TIMED ? due(m, now)
                                                : ROUSE;
 }
 
@@ -214,7 +254,9 @@ void pawl_mutex_unlock_contended(pawl_mutex *m)
     pawl_sleeper *head = pawl_queue_first(b, m);
     if (head == NULL) /* all have given up, or this is a child of fork() and they are in the parent */
         pawl_mutex_set_bits(m, PAWL_M_NOBODY, 0);
-    deed deed = head == NULL ? NOTHING : judge(m);
+    uint32_t now = pawl_ticks();
+    pawl_mutex_competes(now);
+    deed deed = head == NULL ? NOTHING : judge(m, now);
     if (deed == HAND_OFF) {
         hand_off(b, m, head);
         return;

@@ -38,10 +38,15 @@ enum {
 uint32_t pawl_mutex_bits(const pawl_mutex *m);
 void pawl_mutex_set_bits(pawl_mutex *m, pawl_mutex_event why, uint32_t to);
 void pawl_mutex_enqueue(pawl_bucket *b, pawl_mutex *m, pawl_sleeper *w);
+/* For a thread that has not competed for a while: before those that have. */
+void pawl_mutex_enqueue_rare(pawl_bucket *b, pawl_mutex *m, pawl_sleeper *w);
 void pawl_mutex_dequeue(pawl_bucket *b, pawl_mutex *m, pawl_sleeper *w);
 /* Makes the head of the queue compete. Returns the waiter that the caller must wake once it has unlocked the bucket,
  * or null. */
 pawl_sleeper *pawl_mutex_rouse(pawl_mutex *m, pawl_sleeper *head);
+
+/* Notes that this thread comes to a contended mutex, or releases it. True if it had not competed for a while. */
+bool pawl_mutex_competes(uint32_t now);
 
 /* Ticks until the head's share is over. */
 uint32_t pawl_mutex_left(const pawl_mutex *m, uint32_t now);

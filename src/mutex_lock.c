@@ -3,6 +3,7 @@
 #include "reentry.h"
 #include "park/futex.h"
 #include "park/pause.h"
+#include "park/yield.h"
 
 #include <pawl/detail/wait.h>
 
@@ -10,7 +11,7 @@
 #include <sched.h>
 
 /* Nanoseconds of spinning: before a thread queues up; as the head of the queue; after it asked for a hand-off; and
- * just before it sleeps, for a release that has not seen it lie down. */
+ * just before it sleeps, for a release that has not seen it lie down. Below, nanoseconds of yielding. */
 #ifndef PAWL_MUTEX_SPIN_FIRST
 #define PAWL_MUTEX_SPIN_FIRST 1000u
 #endif
@@ -26,6 +27,9 @@
 #ifndef PAWL_MUTEX_YIELDS
 #define PAWL_MUTEX_YIELDS 8
 #endif
+#define YIELDING                                                                                             \
+    100000u /* before it queues up; a thread that has lost its CPU for longer does not yield again */
+#define STAY     500000u /* after asking for a hand-off, where nobody else wants the CPU                       */
 #define NAP      4000000u /* the first sleep after asking for a hand-off; doubles each time */
 #define NAP_MOST 500000000u
 /* Nanoseconds between two looks while spinning; doubles from FIRST to MOST. Each look costs the owner a miss: with
@@ -101,6 +105,17 @@ static bool yield(pawl_mutex *m, const pawl_sleeper *w)
     return false;
 }
 
+/* After it has asked: stays up if nobody else wants the CPU, because a hand-off to a sleeper keeps everybody waiting
+ * until it is up. */
+static void stay_up(const pawl_sleeper *w)
+{
+    if (PAWL_MUTEX_YIELDS == 0)
+        return;
+    uint32_t start = pawl_ticks();
+    while (state(w) == PAWL_AWAKE && pawl_ticks() - start < PAWL_TICKS(STAY) && pawl_yield())
+        ;
+}
+
 /* It has the mutex, and leaves the queue. */
 static void depart(pawl_mutex *m, pawl_sleeper *w)
 {
@@ -131,6 +146,8 @@ static bool compete(pawl_mutex *m, pawl_sleeper *w, head *h)
                 yield(m, w);
     if (ours)
         depart(m, w);
+    else if (h->asked)
+        stay_up(w);
     return ours;
 }
 
@@ -147,7 +164,6 @@ static uint64_t lie_down(pawl_mutex *m, pawl_sleeper *w, head *h)
         left = (uint64_t)pawl_mutex_left(m, now) << 10;
         if (losses(m) > 0 && left > (uint64_t)pause << 10)
             left = (uint64_t)pause << 10;
-        m->wake = (uint16_t)(now + pause);
         atomic_store_explicit(&m->patience, losses(m) == 0 ? 0 : m->step, memory_order_relaxed);
         atomic_store_explicit(&w->state, PAWL_WATCHING, memory_order_relaxed);
         pawl_mutex_set_bits(m, PAWL_M_LIES_DOWN, pawl_mutex_bits(m) & ~(uint32_t)PAWL_M_AWAKE);
@@ -242,30 +258,53 @@ static bool try(void *mutex)
     return pawl_mutex_trylock(mutex);
 }
 
-static int queue_up(pawl_mutex *m, int clock, const struct timespec *deadline)
+/* Keeps its CPU busy, or lets an owner that lost its CPU go on. */
+static bool yield_first(pawl_mutex *m, uint32_t start)
+{
+    bool ours = false;
+    if (PAWL_MUTEX_YIELDS == 0 || !pawl_yield_enter())
+        return false;
+    for (int i = 0; i < PAWL_MUTEX_YIELDS && !ours && pawl_ticks() - start < PAWL_TICKS(YIELDING); i++) {
+        sched_yield();
+        ours = looks_free(m) && pawl_mutex_trylock(m);
+    }
+    pawl_yield_leave();
+    return ours;
+}
+
+static int queue_up(pawl_mutex *m, bool rare, int clock, const struct timespec *deadline)
 {
     if (PAWL_UNLIKELY(pawl_is_reentry(m)))
         return pawl_reentry_poll(try, m, clock, deadline);
     pawl_sleeper w;
     atomic_store_explicit(&w.state, PAWL_ASLEEP, memory_order_relaxed);
     pawl_bucket *b = pawl_bucket_lock(m);
-    pawl_mutex_enqueue(b, m, &w);
+    if (rare)
+        pawl_mutex_enqueue_rare(b, m, &w);
+    else
+        pawl_mutex_enqueue(b, m, &w);
     if (pawl_queue_first(b, m) == &w)
         pawl_mutex_rouse(m, &w);
     pawl_bucket_unlock(b);
     return pawl_mutex_wait(m, &w, clock, deadline);
 }
 
+static int lock_until(pawl_mutex *m, int clock, const struct timespec *deadline)
+{
+    uint32_t now = pawl_ticks(); /* before the first look, which comes later in any case */
+    bool rare = pawl_mutex_competes(now);
+    return spin(m, NULL, 0, PAWL_MUTEX_SPIN_FIRST) || yield_first(m, now)
+               ? 0
+               : queue_up(m, rare, clock, deadline);
+}
+
 void pawl_mutex_lock_contended(pawl_mutex *m)
 {
-    if (!spin(m, NULL, 0, PAWL_MUTEX_SPIN_FIRST))
-        queue_up(m, CLOCK_MONOTONIC, NULL);
+    lock_until(m, CLOCK_MONOTONIC, NULL);
 }
 
 int pawl_mutex_lock_until(pawl_mutex *m, int clock, const struct timespec *deadline)
 {
     int error = pawl_deadline_check(clock, deadline);
-    if (error != 0)
-        return error;
-    return spin(m, NULL, 0, PAWL_MUTEX_SPIN_FIRST) ? 0 : queue_up(m, clock, deadline);
+    return error != 0 ? error : lock_until(m, clock, deadline);
 }

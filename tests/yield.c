@@ -25,59 +25,79 @@ static int fake_yield(void)
 
 enum { SHORT = 0, TOO_LONG = 60000000 };
 
-static void begin_again(long ns)
+static void begin_again(uint32_t debt, uint32_t pauses, long ns)
 {
-    atomic_store(&busy, 0);
+    atomic_store(&busy.debt, debt);
+    atomic_store(&busy.pauses, pauses);
+    atomic_store(&busy.until, pawl_ticks());
     yields = 0;
     lasting = ns;
 }
 
-/* A thread that loses its CPU at the wrong moment has yielded for long. */
-static bool yield_undisturbed(void)
+/* A thread that loses its CPU at the wrong moment has yielded for long, and tries again. */
+static void yield_undisturbed(uint32_t debt, uint32_t pauses)
 {
-    for (int i = 0; i < 100; i++) {
-        begin_again(SHORT);
-        if (pawl_yield())
-            return true;
-    }
-    return false;
+    do
+        begin_again(debt, pauses, SHORT);
+    while (!pawl_yield());
 }
 
 static void a_short_yield_is_worth_it(const lock_info *unused)
 {
     (void)unused;
-    CHECK(yield_undisturbed() && yields == 1 && atomic_load(&busy) == 0, "%d yields", yields);
+    yield_undisturbed(0, 0);
+    CHECK(yields == 1 && atomic_load(&busy.debt) == 0, "%d yields", yields);
 }
 
 static void a_long_yield_keeps_all_from_yielding(const lock_info *unused)
 {
     (void)unused;
-    begin_again(TOO_LONG);
-    CHECK(!pawl_yield() && yields == 1, "not noticed");
-    atomic_fetch_add(&busy, PAWL_TICKS(1000000000u)); /* however long it takes to get here */
+    begin_again(0, 0, TOO_LONG);
+    CHECK(!pawl_yield() && yields == 1 && atomic_load(&busy.pauses) == 1, "not noticed");
+    atomic_fetch_add(&busy.until, PAWL_TICKS(1000000000u)); /* however long it takes to get here */
     CHECK(!pawl_yield() && yields == 1, "yields again");
 }
 
-static uint32_t pause_after(uint64_t times)
+static uint32_t pause_after(uint32_t pauses, uint32_t debt)
 {
-    uint32_t now = pawl_ticks();
-    learn(times << 32 | now, now, true);
-    return (uint32_t)atomic_load(&busy) - now;
+    begin_again(debt, pauses, 0);
+    uint32_t now = atomic_load(&busy.until);
+    lose(PAWL_TICKS(LOSS) / 2, now);
+    return atomic_load(&busy.until) - now;
 }
 
 static void pauses_grow_and_end(const lock_info *unused)
 {
     (void)unused;
-    CHECK(pause_after(0) == PAWL_TICKS(PAUSE), "the first");
-    CHECK(pause_after(3) == PAWL_TICKS(PAUSE) << 3, "the fourth");
-    CHECK(pause_after(PAUSE_MOST) == PAWL_TICKS(PAUSE) << PAUSE_MOST, "the longest");
-    CHECK(pause_after(PAUSE_MOST + 1) == PAWL_TICKS(PAUSE) << PAUSE_MOST, "longer than the longest");
-    lasting = SHORT;
-    yields = 0;
-    atomic_store(&busy, UINT64_C(2) << 32 | (pawl_ticks() - 1));
-    while (!pawl_yield()) /* something disturbed it */
-        atomic_store(&busy, UINT64_C(2) << 32 | (pawl_ticks() - 1));
-    CHECK(yields > 0 && atomic_load(&busy) >> 32 == 1, "does not forget");
+    CHECK(pause_after(0, 0) == 0 && atomic_load(&busy.debt) == PAWL_TICKS(LOSS) / 2, "a pause for so little");
+    CHECK(pause_after(0, PAWL_TICKS(LOSS) / 2 + 1) == PAWL_TICKS(PAUSE), "the first");
+    CHECK(pause_after(3, PAWL_TICKS(LOSS)) == PAWL_TICKS(PAUSE) << 3, "the fourth");
+    CHECK(atomic_load(&busy.pauses) == 4 && atomic_load(&busy.debt) == PAWL_TICKS(LOSS), "not counted");
+    CHECK(pause_after(MOST, PAWL_TICKS(LOSS)) == PAWL_TICKS(PAUSE) << MOST, "the longest");
+    CHECK(atomic_load(&busy.pauses) == MOST, "longer than the longest");
+}
+
+static void short_yields_pay_the_debt(const lock_info *unused)
+{
+    (void)unused;
+    yield_undisturbed(5 * PAWL_TICKS(SAVES), 2);
+    CHECK(atomic_load(&busy.debt) == 4 * PAWL_TICKS(SAVES) && atomic_load(&busy.pauses) == 2,
+          "nothing saved");
+    yield_undisturbed(PAWL_TICKS(SAVES), 2);
+    CHECK(atomic_load(&busy.debt) == 0 && atomic_load(&busy.pauses) == 0, "not forgotten");
+}
+
+static void nobody_yields_in_a_child_any_more(const lock_info *unused)
+{
+    (void)unused;
+    for (unsigned i = 0; i < FEW; i++)
+        CHECK(pawl_yield_enter(), "%u of a few", i);
+    CHECK(!pawl_yield_enter(), "more than a few");
+    pawl_fork_yield();
+    CHECK(pawl_yield_enter() && atomic_load(&yielding) == 1, "others are counted");
+    pawl_yield_leave();
+    pawl_yield_leave(); /* its begin was in the parent */
+    CHECK(atomic_load(&yielding) == 0, "%u", atomic_load(&yielding));
 }
 
 static const promise promises[] = {
@@ -86,6 +106,10 @@ static const promise promises[] = {
      .check = a_long_yield_keeps_all_from_yielding,
      .subject = "yield"},
     {.name = "pauses_grow_and_end", .check = pauses_grow_and_end, .subject = "yield"},
+    {.name = "short_yields_pay_the_debt", .check = short_yields_pay_the_debt, .subject = "yield"},
+    {.name = "nobody_yields_in_a_child_any_more",
+     .check = nobody_yields_in_a_child_any_more,
+     .subject = "yield"},
 };
 
 HARNESS_MAIN_WITHOUT_LOCKS(promises)

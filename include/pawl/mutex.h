@@ -1,14 +1,16 @@
 /* mutex.h - the mutex for most programs: barging with a bound in time, and waiters that sleep
  *
  * Admission   none: whoever comes while it is free; but the head of the queue gets a hand-off once others have barged
- *             past it for its share: 4 ms divided by the number of waiters, 150 us at least
+ *             past it for its share: 4 ms divided by the number of waiters, 150 us at least. In the queue, a thread that
+ *             has not competed for 50 us goes before those that have, unless they have waited for 16 ms
  * Bypass      by time: once its share is over and it runs, the head of the queue is passed by the section under way
  *             and at most one that slipped in; if it cannot run, by those of another 32 to 256 us, or 255 of them
  * Space       3 words per lock, none per thread; a queue of waiters in a process-wide table
  * Unlock      by any thread, not in constant time: one load and one store when nobody waits, else a look into its
  *             queue; does not touch the lock after the release or the hand-off
- * Waiting     local: spins for a short time, then sleeps in the kernel, each thread on a word of its own. The head of
- *             the queue sleeps with a timer, so no wake-up and no hand-off depends on an owner that reads the clock
+ * Waiting     local: spins for a short time, yields a few times, then sleeps in the kernel, each thread on a word of
+ *             its own. The head of the queue sleeps with a timer, so no wake-up and no hand-off depends on an owner
+ *             that reads the clock
  * Sharing     by threads of one process
  * Differs     from a capacitor (capacitor.h): a platoon is measured in time, by the first waiter that it keeps out
  *
@@ -27,8 +29,9 @@
  *   its share ends   -         -                    -                     HANDOFF              -
  *   the head goes    -         0, or WAITERS for the next one (in every state)
  *
- *   * Every few releases, counted by `patience`, a release reads the clock. Then it wakes a head that has slept for a
- *     while, yields its CPU to one that was woken and does not run, and hands off to one that should have asked by now.
+ *   * Every few releases, counted by `patience`, a release reads the clock. Then it wakes a head that did not lose when
+ *     it was last up, yields its CPU to one that was woken and does not run, and hands off to one that should have asked
+ *     by now.
  *
  * All-zero bytes are an unlocked mutex. It needs no destruction. Another thread may unlock it.
  * docs/pawl_mutex.md tells the whole story.
@@ -51,7 +54,7 @@ typedef struct pawl_mutex {
     /* Guarded by the bucket's lock, like the queue. Times are in ticks of 1024 ns. */
     uint32_t due;            /* when the head's share is over                    */
     uint16_t looked;         /* when an owner last read the clock                */
-    uint16_t wake;           /* when a release may wake the head, or yield to it */
+    uint16_t give_way;       /* when an owner may yield to the head              */
     uint8_t step;            /* releases between the last two readings           */
     _Atomic(uint8_t) losses; /* wake-ups of heads in a row that found it taken   */
     uint8_t grace;           /* doublings of a head's grace, in eighths          */

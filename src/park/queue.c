@@ -86,24 +86,39 @@ pawl_sleeper *pawl_queue_first(pawl_bucket *b, const volatile void *key)
     return *find(b, pawl_address(key));
 }
 
+static void join(pawl_sleeper *first, pawl_sleeper *at, pawl_sleeper *w)
+{
+    atomic_store_explicit(&w->key, key_of(first), memory_order_relaxed);
+    w->before = at;
+    w->next = at->next;
+    w->other = NULL;
+    if (at->next != NULL)
+        at->next->before = w;
+    else
+        first->last = w;
+    at->next = w;
+    first->length++;
+}
+
 void pawl_queue_append(pawl_bucket *b, const volatile void *key, pawl_sleeper *w)
 {
     pawl_sleeper **at = find(b, pawl_address(key));
-    pawl_sleeper *first = *at;
-    atomic_store_explicit(&w->key, pawl_address(key), memory_order_relaxed);
-    w->next = NULL;
-    w->other = NULL;
-    if (first == NULL) {
-        w->before = NULL;
-        w->last = w;
-        w->length = 1;
-        *at = w;
+    if (*at != NULL) {
+        join(*at, (*at)->last, w);
         return;
     }
-    w->before = first->last;
-    first->last->next = w;
-    first->last = w;
-    first->length++;
+    atomic_store_explicit(&w->key, pawl_address(key), memory_order_relaxed);
+    w->before = NULL;
+    w->next = NULL;
+    w->other = NULL;
+    w->last = w;
+    w->length = 1;
+    *at = w;
+}
+
+void pawl_queue_insert(pawl_bucket *b, pawl_sleeper *at, pawl_sleeper *w)
+{
+    join(*find(b, key_of(at)), at, w);
 }
 
 void pawl_queue_remove(pawl_bucket *b, pawl_sleeper *w)

@@ -25,6 +25,8 @@ void pawl_bucket_unlock(pawl_bucket *b);
 
 pawl_sleeper *pawl_queue_first(pawl_bucket *b, const volatile void *key);
 void pawl_queue_append(pawl_bucket *b, const volatile void *key, pawl_sleeper *w);
+/* Behind `at`, a waiter in a queue, and into the same queue. */
+void pawl_queue_insert(pawl_bucket *b, pawl_sleeper *at, pawl_sleeper *w);
 void pawl_queue_remove(pawl_bucket *b, pawl_sleeper *w);
 /* Takes the whole queue out; its waiters stay linked by `next`. */
 pawl_sleeper *pawl_queue_detach(pawl_bucket *b, const volatile void *key);

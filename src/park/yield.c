@@ -9,41 +9,85 @@
 #include "clock.h"
 #include "yield.h"
 
+#include "../fork.h"
+
 #include <pawl/detail/atomic.h>
 
 #include <sched.h>
 
-/* Nanoseconds: a yield that takes LONG means a busy CPU, and no thread yields for the next PAUSE, which doubles. */
+/* Nanoseconds: what a yield may take; what it saves if it takes less; how much more all of them may take than they save
+ * before nobody yields for a PAUSE, which doubles up to MOST times. */
 #ifndef PAWL_YIELD_LONG
 #define PAWL_YIELD_LONG 100000u
 #endif
-#define PAUSE      16000000u
-#define PAUSE_MOST 6 /* doublings: a second */
+#define SAVES 10000u
+#define LOSS  2000000u
+#define PAUSE 16000000u
+#define MOST  6
+#define FEW   4u /* threads */
 
-/* When yielding may be tried again, in ticks, and above that how often it took long, less how often it did not. */
-static pawl_word busy PAWL_ALIGNED;
+static struct {
+    _Atomic(uint32_t) debt;   /* ticks lost by yielding, less those saved       */
+    _Atomic(uint32_t) until;  /* ticks: nobody yields before                    */
+    _Atomic(uint32_t) pauses; /* in a row                                       */
+} PAWL_ALIGNED busy;
 
-static void learn(uint64_t was, uint32_t now, bool took_long)
+static _Atomic(uint32_t) yielding PAWL_ALIGNED; /* threads that have entered */
+
+static void lose(uint32_t took, uint32_t now)
 {
-    uint64_t times = was >> 32;
-    if (took_long)
-        times += times <= PAUSE_MOST;
-    else if (times > 0)
-        times--;
-    uint32_t then = took_long ? now + (PAWL_TICKS(PAUSE) << (times - 1)) : now;
-    atomic_store_explicit(&busy, times << 32 | then, memory_order_relaxed);
+    uint32_t debt = atomic_load_explicit(&busy.debt, memory_order_relaxed) + took;
+    if (debt >= PAWL_TICKS(LOSS)) {
+        uint32_t pauses = atomic_load_explicit(&busy.pauses, memory_order_relaxed);
+        atomic_store_explicit(&busy.until, now + (PAWL_TICKS(PAUSE) << pauses), memory_order_relaxed);
+        atomic_store_explicit(&busy.pauses, pauses < MOST ? pauses + 1 : MOST, memory_order_relaxed);
+        debt = PAWL_TICKS(LOSS);
+    }
+    atomic_store_explicit(&busy.debt, debt, memory_order_relaxed);
+}
+
+static void save(uint32_t debt)
+{
+    debt = debt > PAWL_TICKS(SAVES) ? debt - PAWL_TICKS(SAVES) : 0;
+    atomic_store_explicit(&busy.debt, debt, memory_order_relaxed);
+    if (debt == 0)
+        atomic_store_explicit(&busy.pauses, 0, memory_order_relaxed);
 }
 
 bool pawl_yield(void)
 {
-    uint64_t was = atomic_load_explicit(&busy, memory_order_relaxed);
     uint32_t start = pawl_ticks();
-    if (was >> 32 != 0 && (int32_t)((uint32_t)was - start) > 0)
+    if (atomic_load_explicit(&busy.pauses, memory_order_relaxed) != 0 &&
+        (int32_t)(atomic_load_explicit(&busy.until, memory_order_relaxed) - start) > 0)
         return false;
     sched_yield();
-    uint32_t now = pawl_ticks();
+    uint32_t now = pawl_ticks(), debt = atomic_load_explicit(&busy.debt, memory_order_relaxed);
     bool took_long = now - start > PAWL_TICKS(PAWL_YIELD_LONG);
-    if (took_long || was != 0)
-        learn(was, now, took_long);
+    if (took_long)
+        lose(now - start, now);
+    else if (debt != 0)
+        save(debt);
     return !took_long;
+}
+
+bool pawl_yield_enter(void)
+{
+    if (atomic_load_explicit(&yielding, memory_order_relaxed) >= FEW)
+        return false;
+    atomic_fetch_add_explicit(&yielding, 1, memory_order_relaxed);
+    return true;
+}
+
+/* In the child of a signal handler that has forked meanwhile, nobody is counted. */
+void pawl_yield_leave(void)
+{
+    uint32_t n = atomic_load_explicit(&yielding, memory_order_relaxed);
+    while (n > 0 && !atomic_compare_exchange_weak_explicit(&yielding, &n, n - 1, memory_order_relaxed,
+                                                           memory_order_relaxed))
+        ;
+}
+
+void pawl_fork_yield(void)
+{
+    atomic_store_explicit(&yielding, 0, memory_order_relaxed);
 }

@@ -51,6 +51,15 @@ static void add(pawl_bucket *b, int k, int number)
     in_line[k][length[k]++] = number;
 }
 
+static void insert(pawl_bucket *b, int k, int place, int number)
+{
+    memset(&waiter[number], 0x5a, sizeof waiter[number]);
+    pawl_queue_insert(b, &waiter[in_line[k][place]], &waiter[number]);
+    memmove(&in_line[k][place + 2], &in_line[k][place + 1], sizeof(int) * (size_t)(length[k] - place - 1));
+    in_line[k][place + 1] = number;
+    length[k]++;
+}
+
 static void drop(pawl_bucket *b, int k, int place)
 {
     pawl_queue_remove(b, &waiter[in_line[k][place]]);
@@ -89,8 +98,10 @@ static void queues_are_kept_in_order(const lock_info *unused)
             drop(b, k, place);
         else if (draw_below(&chance, 20) == 0)
             detach(b, (int)draw_below(&chance, KEYS));
+        else if (k = (int)draw_below(&chance, KEYS), length[k] > 0 && draw_below(&chance, 3) == 0)
+            insert(b, k, (int)draw_below(&chance, (uint64_t)length[k]), number);
         else
-            add(b, (int)draw_below(&chance, KEYS), number);
+            add(b, k, number);
         for (k = 0; k < KEYS; k++)
             check_queue(b, k);
         pawl_bucket_unlock(b);

@@ -81,6 +81,86 @@ static void no_share_lasts_longer_than_a_round(const lock_info *unused)
     CHECK(pawl_mutex_left(&mutex, 5 - most - 1) == 0, "the clock has come round");
 }
 
+/* ---- who goes first */
+
+static void expect_order(const int *order, int count)
+{
+    const pawl_sleeper *w = first();
+    for (int i = 0; i < count; i++, w = w->next)
+        CHECK(w == &waiters[order[i]], "place %d", i);
+    CHECK(w == NULL, "more than %d", count);
+}
+
+static void arrive_rarely(pawl_sleeper *w)
+{
+    pawl_bucket *b = pawl_bucket_lock(&mutex);
+    atomic_store(&w->state, PAWL_ASLEEP);
+    pawl_mutex_enqueue_rare(b, &mutex, w);
+    pawl_bucket_unlock(b);
+}
+
+static void whoever_comes_rarely_goes_first(const lock_info *unused)
+{
+    (void)unused;
+    do {
+        pawl_sleeper *w = behind(4, PAWL_ASLEEP, TIMED);
+        arrive_rarely(w + 4);
+        arrive_rarely(w + 5);
+    } while (took_too_long());
+    expect_order((const int[]){0, 4, 5, 1, 2, 3}, 6);
+    CHECK(queue() == TIMED && waiters->length == 6, "%u, %u wait", queue(), waiters->length);
+    pawl_sleeper *w = behind(0, 0, 0);
+    arrive_rarely(w);
+    CHECK(first() == w && queue() == PAWL_M_WAITERS, "the only one");
+}
+
+static void nobody_is_overtaken_for_ever(const lock_info *unused)
+{
+    (void)unused;
+    do {
+        pawl_sleeper *w = behind(4, PAWL_ASLEEP, TIMED);
+        w[1].rank = w[2].rank = pawl_ticks() - 1; /* they have waited long */
+        arrive_rarely(w + 4);
+    } while (took_too_long());
+    expect_order((const int[]){0, 1, 2, 4, 3}, 5);
+}
+
+static bool is_served_at_once(bool rare, bool behind_it)
+{
+    pawl_sleeper *w = behind(2, PAWL_ASLEEP, PAWL_M_WAITERS);
+    w[0].rare = rare;
+    w[1].rare = behind_it;
+    pawl_mutex_rouse(&mutex, w);
+    return pawl_mutex_left(&mutex, begun) == 0;
+}
+
+static void it_asks_at_once_if_others_would_not(const lock_info *unused)
+{
+    (void)unused;
+    do {
+        CHECK(is_served_at_once(true, false), "has to wait for a share");
+        bool others = is_served_at_once(true, true) || is_served_at_once(false, false) ||
+                      is_served_at_once(false, true);
+        CHECK(took_too_long() || !others, "all would");
+    } while (took_too_long());
+}
+
+static void whoever_competes_is_not_rare(const lock_info *unused)
+{
+    (void)unused;
+    enum { RARE = 50000 }; /* as in src/mutex.c */
+    uint32_t now = pawl_ticks();
+    pawl_mutex_competes(now);
+    CHECK(!pawl_mutex_competes(now + PAWL_TICKS(RARE)), "too soon");
+    CHECK(pawl_mutex_competes(now + 2 * PAWL_TICKS(RARE) + 1), "after a while");
+    behind(1, PAWL_AWAKE, ASKED);
+    do {
+        now = pawl_ticks();
+        pawl_mutex_unlock(&mutex);
+    } while (pawl_ticks() - now > PAWL_TICKS(RARE));
+    CHECK(!pawl_mutex_competes(now + PAWL_TICKS(RARE)), "it kept others waiting");
+}
+
 /* ---- releases */
 
 static void expect_released(const pawl_sleeper *w, uint32_t as, const char *when)
@@ -120,21 +200,19 @@ static void a_release_wakes_the_head_when_it_may(const lock_info *unused)
 
     do {
         behind(1, PAWL_ASLEEP, TIMED);
-        mutex.wake = (uint16_t)(pawl_ticks() - 1);
         pawl_mutex_unlock(&mutex);
     } while (took_too_long());
-    expect_released(w, PAWL_AWAKE, "slept long enough");
+    expect_released(w, PAWL_AWAKE, "has not lost yet");
 
     do {
         behind(1, PAWL_ASLEEP, TIMED);
-        mutex.wake = (uint16_t)(begun + 2 * PAWL_TICKS(ROUND));
+        atomic_store(&mutex.losses, 1);
         pawl_mutex_unlock(&mutex);
     } while (took_too_long());
     expect_released(w, PAWL_ASLEEP, "has just lost");
 
     do {
         behind(1, PAWL_ASLEEP, UP); /* which a wake-up would change */
-        mutex.wake = (uint16_t)(begun - 1);
         pawl_mutex_unlock(&mutex);
     } while (took_too_long());
     CHECK(state_of(w) == PAWL_ASLEEP && !is_held(), "woken, but it is up");
@@ -246,13 +324,14 @@ int sched_yield(void)
 }
 
 /* Releases a mutex whose head's share ended so many ticks ago, and returns how often that yielded. */
-static int yields_to(uint32_t head, uint32_t bits, uint32_t since, int16_t wake)
+static int yields_to(uint32_t head, uint32_t bits, uint32_t since, int16_t give_way)
 {
     uint32_t due;
     do {
         behind(1, head, bits);
+        atomic_store(&mutex.losses, 1); /* so that a sleeping head sleeps on */
         due = mutex.due = pawl_ticks() - since;
-        mutex.wake = (uint16_t)(pawl_ticks() + (uint16_t)wake);
+        mutex.give_way = (uint16_t)(pawl_ticks() + (uint16_t)give_way);
         yields = 0;
         pawl_mutex_unlock(&mutex);
     } while (pawl_ticks() - due >= PAWL_TICKS(GRACE) || took_too_long());
@@ -265,7 +344,7 @@ static void owners_give_way_to_a_head_that_does_not_run(const lock_info *unused)
     (void)unused;
     uint32_t before = pawl_ticks();
     CHECK(yields_to(PAWL_AWAKE, UP, 1, 0) == 1, "does not yield");
-    uint16_t after = (uint16_t)(mutex.wake - PAWL_TICKS(LOOK) - before);
+    uint16_t after = (uint16_t)(mutex.give_way - PAWL_TICKS(LOOK) - before);
     CHECK(after <= pawl_ticks() - before, "the next time is %u ticks away", after);
     CHECK(yields_to(PAWL_AWAKE, UP, 1, INT16_MAX) == 0, "yields again at once");
     CHECK(yields_to(PAWL_ASLEEP, TIMED, 1, INT16_MAX) == 0, "yields to a head that sleeps");
@@ -282,9 +361,9 @@ static void a_share_begins_with_a_chance_to_yield(const lock_info *unused)
 {
     (void)unused;
     pawl_sleeper *w = behind(1, PAWL_ASLEEP, PAWL_M_WAITERS);
-    mutex.wake = (uint16_t)(pawl_ticks() + INT16_MAX);
+    mutex.give_way = (uint16_t)(pawl_ticks() + INT16_MAX);
     pawl_mutex_rouse(&mutex, w);
-    CHECK((int16_t)((uint16_t)pawl_ticks() - mutex.wake) >= 0, "left over from another head");
+    CHECK((int16_t)((uint16_t)pawl_ticks() - mutex.give_way) >= 0, "left over from another head");
 }
 
 /* Twice as many releases until the next look if the last one was not long ago, none if it was. */
@@ -326,6 +405,10 @@ static const promise promises[] = {
     ONE("mutex", nobody_is_patient_with_a_new_head),
     ONE("mutex", no_share_lasts_longer_than_a_round),
     ONE("mutex", a_patient_release_does_nothing_else),
+    ONE("mutex", whoever_comes_rarely_goes_first),
+    ONE("mutex", nobody_is_overtaken_for_ever),
+    ONE("mutex", it_asks_at_once_if_others_would_not),
+    ONE("mutex", whoever_competes_is_not_rare),
     ONE("mutex", a_release_wakes_the_head_when_it_may),
     ONE("mutex", a_handoff_wakes_whoever_may_sleep),
     ONE("mutex", a_head_that_asks_is_handed_the_mutex),
