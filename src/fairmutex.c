@@ -4,15 +4,19 @@
 #include "park/futex.h"
 #include "park/pause.h"
 #include "park/queue.h"
+#include "park/yield.h"
 
 #include <pawl/detail/thread.h>
 #include <pawl/detail/wait.h>
 
 #include <errno.h>
 
-/* Nanoseconds a waiter spins before it sleeps. */
+/* Nanoseconds a waiter spins, and then yields, before it sleeps. */
 #ifndef PAWL_FAIRMUTEX_SPIN
 #define PAWL_FAIRMUTEX_SPIN 4000u
+#endif
+#ifndef PAWL_FAIRMUTEX_YIELDING
+#define PAWL_FAIRMUTEX_YIELDING 100000u
 #endif
 
 enum { HELD = 1, QUEUED = 2, FLAGS = HELD | QUEUED };
@@ -83,8 +87,8 @@ void pawl_fairmutex_unlock_contended(pawl_fairmutex *m)
 
 /* ---- waiting */
 
-/* True if the mutex was free and is ours, false if `w` is in line for it. */
-static bool arrive(pawl_fairmutex *m, pawl_sleeper *w)
+/* Returns what was there before: 0 if the mutex was free and is ours; else `w` is in line for it. */
+static uint64_t arrive(pawl_fairmutex *m, pawl_sleeper *w)
 {
     uint64_t seen = atomic_load_explicit(&m->word, memory_order_relaxed);
     for (;;) {
@@ -93,7 +97,7 @@ static bool arrive(pawl_fairmutex *m, pawl_sleeper *w)
         /* A: if free, sees all the last owner wrote. E: if not, publishes what is in `w`. */
         if (atomic_compare_exchange_weak_explicit(&m->word, &seen, next, memory_order_acq_rel,
                                                   memory_order_relaxed))
-            return seen == 0;
+            return seen;
     }
 }
 
@@ -110,6 +114,16 @@ static bool spin(const pawl_sleeper *w)
         pawl_pause();
     }
     return false;
+}
+
+/* For the first in line: a hand-off to a sleeper keeps everybody waiting until it is up, and the last owner, back in
+ * line meanwhile, would sleep, too. If many yielded, they would only contend for CPUs. */
+static bool yield(const pawl_sleeper *w)
+{
+    uint32_t start = pawl_ticks();
+    while (!is_owner(w) && pawl_ticks() - start < PAWL_TICKS(PAWL_FAIRMUTEX_YIELDING) && pawl_yield())
+        ;
+    return is_owner(w);
 }
 
 /* After a timeout. False if it was handed the mutex just before. */
@@ -141,7 +155,8 @@ int pawl_fairmutex_lock_until(pawl_fairmutex *m, int clock, const struct timespe
     pawl_sleeper w;
     uint32_t awake = AWAKE;
     atomic_store_explicit(&w.state, AWAKE, memory_order_relaxed);
-    if (arrive(m, &w) || spin(&w))
+    uint64_t before = arrive(m, &w);
+    if (before == 0 || spin(&w) || (before == HELD && yield(&w)))
         return 0;
     atomic_compare_exchange_strong_explicit(&w.state, &awake, ASLEEP, memory_order_relaxed,
                                             memory_order_relaxed);

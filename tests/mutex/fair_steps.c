@@ -8,6 +8,7 @@
 #include "../../src/park/events.h"
 #include "../../src/park/futex.h"
 #include "../../src/park/pause.h"
+#include "../../src/park/yield.h"
 
 enum { PAUSES = 7 };
 
@@ -21,6 +22,17 @@ static void test_pause(void)
     pauses++;
     if (while_pausing != NULL)
         while_pausing();
+}
+
+static int yields, worthwhile; /* so many; the next one tells it to sleep */
+static pawl_sleeper *awaited;  /* becomes the owner with the last one    */
+
+static bool test_yield(void)
+{
+    yields++;
+    if (yields == worthwhile && awaited != NULL)
+        atomic_store(&awaited->state, 2); /* OWNER, below */
+    return yields <= worthwhile;
 }
 
 static int test_wait(_Atomic(uint32_t) *word, uint32_t value, int clock, const struct timespec *deadline)
@@ -38,6 +50,7 @@ static uint32_t test_pauses(uint32_t nanoseconds)
     return nanoseconds > 0 ? (uint32_t)spins : 0;
 }
 
+#define pawl_yield      test_yield
 #define pawl_pause      test_pause
 #define pawl_pauses     test_pauses
 #define pawl_futex_wait test_wait
@@ -69,10 +82,10 @@ static uint32_t state(int i)
 static void line_up(int count)
 {
     atomic_store(&mutex.word, 0);
-    CHECK(arrive(&mutex, &waiter[0]) && atomic_load(&mutex.word) == HELD, "not free");
+    CHECK(arrive(&mutex, &waiter[0]) == 0 && atomic_load(&mutex.word) == HELD, "not free");
     for (int i = 0; i < count; i++) {
         atomic_store(&waiter[i].state, AWAKE);
-        CHECK(!arrive(&mutex, &waiter[i]), "taken twice");
+        CHECK(arrive(&mutex, &waiter[i]) != 0, "taken twice");
     }
 }
 
@@ -87,12 +100,41 @@ static void expect_owner(int who, bool queued)
     atomic_store(&waiter[who].state, AWAKE);
 }
 
+static int yields_of(pawl_sleeper *w, int most, pawl_sleeper *owner)
+{
+    uint32_t begin;
+    do { /* unless it was kept from running */
+        begin = pawl_ticks();
+        atomic_store(&w->state, AWAKE);
+        yields = 0;
+        worthwhile = most;
+        awaited = owner;
+        CHECK(yield(w) == (owner != NULL) || pawl_ticks() - begin >= PAWL_TICKS(PAWL_FAIRMUTEX_YIELDING),
+              "does not know what it has");
+    } while (pawl_ticks() - begin >= PAWL_TICKS(PAWL_FAIRMUTEX_YIELDING));
+    return yields;
+}
+
+static void a_waiter_yields_as_long_as_it_pays(const lock_info *unused)
+{
+    (void)unused;
+    pawl_sleeper w;
+    CHECK(yields_of(&w, 3, NULL) == 4, "%d yields", yields);
+    CHECK(yields_of(&w, 5, &w) == 5, "%d yields for what it has", yields);
+    atomic_store(&w.state, AWAKE);
+    uint32_t begin = pawl_ticks();
+    awaited = NULL;
+    worthwhile = INT32_MAX;
+    CHECK(!yield(&w) && pawl_ticks() - begin >= PAWL_TICKS(PAWL_FAIRMUTEX_YIELDING), "gives up too soon");
+    worthwhile = 0;
+}
+
 static void a_line_is_served_in_order(const lock_info *unused)
 {
     (void)unused;
     line_up(3);
     expect_owner(0, true);
-    CHECK(!arrive(&mutex, &waiter[3]), "taken from its owner");
+    CHECK(arrive(&mutex, &waiter[3]) != 0, "taken from its owner");
     pawl_fairmutex_unlock(&mutex);
     CHECK(state(1) == OWNER, "somebody was overtaken");
     atomic_store(&waiter[1].state, AWAKE);
@@ -191,6 +233,7 @@ static void a_mutex_that_was_zeroed_stays_free(const lock_info *unused)
 
 static const promise promises[] = {
     ONE("fairmutex", a_waiter_spins_for_a_while),
+    ONE("fairmutex", a_waiter_yields_as_long_as_it_pays),
     ONE("fairmutex", a_line_is_served_in_order),
     ONE("fairmutex", whoever_leaves_is_out_of_line),
     ONE("fairmutex", only_those_asleep_are_woken),
