@@ -83,7 +83,6 @@ static void append(pawl_bucket *b, pawl_mutex *m, pawl_sleeper *w)
 
 void pawl_mutex_enqueue(pawl_bucket *b, pawl_mutex *m, pawl_sleeper *w)
 {
-    w->rare = false;
     w->rank = pawl_ticks() + PAWL_TICKS(PAWL_MUTEX_LONG);
     append(b, m, w);
 }
@@ -92,7 +91,6 @@ void pawl_mutex_enqueue(pawl_bucket *b, pawl_mutex *m, pawl_sleeper *w)
 void pawl_mutex_enqueue_rare(pawl_bucket *b, pawl_mutex *m, pawl_sleeper *w)
 {
     pawl_sleeper *first = pawl_queue_first(b, m), *at = first != NULL ? first->last : NULL;
-    w->rare = true;
     w->rank = pawl_ticks();
     for (int i = 0; i < OVERTAKES && at != first && (int32_t)(at->rank - w->rank) > 0; i++)
         at = at->before;
@@ -102,12 +100,12 @@ void pawl_mutex_enqueue_rare(pawl_bucket *b, pawl_mutex *m, pawl_sleeper *w)
         append(b, m, w);
 }
 
-/* When this thread last came to a contended mutex, or kept others waiting at one, in ticks. */
+/* When this thread last came to a contended mutex, or kept others waiting at one, in ticks; 0 if never. */
 static __thread uint32_t competed __attribute__((tls_model("initial-exec")));
 
 bool pawl_mutex_competes(uint32_t now)
 {
-    bool rare = now - competed > PAWL_TICKS(PAWL_MUTEX_RARE);
+    bool rare = competed != 0 && now - competed > PAWL_TICKS(PAWL_MUTEX_RARE);
     competed = now;
     return rare;
 }
@@ -124,11 +122,8 @@ void pawl_mutex_dequeue(pawl_bucket *b, pawl_mutex *m, pawl_sleeper *w)
     atomic_store_explicit(&m->patience, 0, memory_order_relaxed);
 }
 
-/* A head that goes first, before some that do not, asks at once. Where all are alike, none is special. */
 static uint32_t share(const pawl_sleeper *head)
 {
-    if (head->rare && !head->last->rare)
-        return 0;
     uint32_t share =
         PAWL_MUTEX_ROUND / (head->length > 0 ? head->length : 1); /* a child of fork() may have lost count */
     return share > PAWL_MUTEX_SHARE ? share : PAWL_MUTEX_SHARE;

@@ -43,6 +43,7 @@ typedef struct head {
     uint64_t nap; /* its last sleep after asking for a hand-off, or 0 */
     bool slept;   /* it has slept since it came                       */
     bool asked;   /* for a hand-off                                   */
+    bool stays;   /* up until it comes: sections are long             */
 } head;
 
 static uint32_t state(const pawl_sleeper *w)
@@ -105,8 +106,8 @@ static bool yield(pawl_mutex *m, const pawl_sleeper *w)
     return false;
 }
 
-/* After it has asked: stays up if nobody else wants the CPU, because a hand-off to a sleeper keeps everybody waiting
- * until it is up. */
+/* Until the hand-off comes, if nobody else wants the CPU: a hand-off to a sleeper keeps everybody waiting until it is
+ * up. */
 static void stay_up(const pawl_sleeper *w)
 {
     if (PAWL_MUTEX_YIELDS == 0)
@@ -124,15 +125,16 @@ static void depart(pawl_mutex *m, pawl_sleeper *w)
     pawl_bucket_unlock(b);
 }
 
-/* Whether its share is over; then it has asked for a hand-off. */
-static bool is_due(pawl_mutex *m, pawl_sleeper *w)
+/* Asks for a hand-off if its share is over. */
+static void ask_if_due(pawl_mutex *m, pawl_sleeper *w, head *h)
 {
     pawl_bucket *b = pawl_bucket_lock(m);
-    bool due = state(w) != PAWL_OWNER && pawl_mutex_left(m, pawl_ticks()) == 0;
-    if (due)
+    if (state(w) != PAWL_OWNER && pawl_mutex_left(m, pawl_ticks()) == 0) {
         pawl_mutex_set_bits(m, PAWL_M_ASKS, pawl_mutex_bits(m) | PAWL_M_HANDOFF);
+        h->asked = true;
+        h->stays = m->step == 0; /* every release reads the clock */
+    }
     pawl_bucket_unlock(b);
-    return due;
 }
 
 /* True if the mutex is ours. */
@@ -141,12 +143,13 @@ static bool compete(pawl_mutex *m, pawl_sleeper *w, head *h)
     bool won = pawl_mutex_trylock(m);
     if (won && h->slept) /* it stayed free until this thread was up: wake heads sooner */
         set_losses(m, 0);
-    h->asked = h->asked || (!won && h->slept && is_due(m, w));
+    if (!won && h->slept && !h->asked)
+        ask_if_due(m, w, h);
     bool ours = won || spin(m, w, PAWL_AWAKE, h->asked ? PAWL_MUTEX_SPIN_HANDOFF : PAWL_MUTEX_SPIN_HEAD) ||
                 yield(m, w);
     if (ours)
         depart(m, w);
-    else if (h->asked)
+    else if (h->stays)
         stay_up(w);
     return ours;
 }
@@ -258,11 +261,11 @@ static bool try(void *mutex)
     return pawl_mutex_trylock(mutex);
 }
 
-/* Keeps its CPU busy, or lets an owner that lost its CPU go on. */
+/* Keeps its CPU busy, or lets an owner that lost its CPU go on. Not where heads lose, as above. */
 static bool yield_first(pawl_mutex *m, uint32_t start)
 {
     bool ours = false;
-    if (PAWL_MUTEX_YIELDS == 0 || !pawl_yield_enter())
+    if (PAWL_MUTEX_YIELDS == 0 || losses(m) > 0 || !pawl_yield_enter())
         return false;
     for (int i = 0; i < PAWL_MUTEX_YIELDS && !ours && pawl_ticks() - start < PAWL_TICKS(YIELDING); i++) {
         sched_yield();

@@ -179,6 +179,10 @@ static void a_newcomer_yields_before_it_queues_up(const lock_info *unused)
         taken = yield_first(&mutex, now);
     } while (!taken && pawl_ticks() - now >= PAWL_TICKS(YIELDING));
     CHECK(taken && is_held() && !yield_first(&mutex, pawl_ticks()), "not free once, but twice");
+    atomic_store(&mutex.held, 0);
+    set_losses(&mutex, 1);
+    CHECK(!yield_first(&mutex, pawl_ticks()), "yields where heads lose");
+    set_losses(&mutex, 0);
     int inside = 0;
     while (pawl_yield_enter() && inside < 1000)
         inside++;
@@ -216,15 +220,23 @@ static void it_asks_when_its_share_is_over(const lock_info *unused)
     head h = {.slept = true};
     pawl_sleeper *w = behind(1, PAWL_OWNER, UP);
     mutex.due = pawl_ticks() - 1;
-    CHECK(!is_due(&mutex, w) && queue() == UP, "asks for what it has");
+    ask_if_due(&mutex, w, &h);
+    CHECK(!h.asked && queue() == UP, "asks for what it has");
     atomic_store(&w->state, PAWL_AWAKE);
+    worthwhile = yields = 0;
     CHECK(!compete(&mutex, w, &h) && h.asked && queue() == (UP | PAWL_M_HANDOFF), "does not ask");
-    bool due;
+    CHECK(h.stays && yields == 1, "does not stay up for long sections");
+    w = behind(1, PAWL_AWAKE, UP);
+    mutex.due = pawl_ticks() - 1;
+    mutex.step = 1;
+    h = (head){.slept = true};
+    CHECK(!compete(&mutex, w, &h) && h.asked && !h.stays && yields == 1, "stays up for short sections");
     do {
         w = behind(1, PAWL_AWAKE, UP);
-        due = is_due(&mutex, w);
+        h = (head){.slept = true};
+        ask_if_due(&mutex, w, &h);
     } while (took_too_long());
-    CHECK(!due && queue() == UP, "asks before its share is over");
+    CHECK(!h.asked && queue() == UP, "asks before its share is over");
 }
 
 static void who_wins_after_a_sleep_has_not_lost(const lock_info *unused)

@@ -125,32 +125,12 @@ static void nobody_is_overtaken_for_ever(const lock_info *unused)
     expect_order((const int[]){0, 1, 2, 4, 3}, 5);
 }
 
-static bool is_served_at_once(bool rare, bool behind_it)
-{
-    pawl_sleeper *w = behind(2, PAWL_ASLEEP, PAWL_M_WAITERS);
-    w[0].rare = rare;
-    w[1].rare = behind_it;
-    pawl_mutex_rouse(&mutex, w);
-    return pawl_mutex_left(&mutex, begun) == 0;
-}
-
-static void it_asks_at_once_if_others_would_not(const lock_info *unused)
-{
-    (void)unused;
-    do {
-        CHECK(is_served_at_once(true, false), "has to wait for a share");
-        bool others = is_served_at_once(true, true) || is_served_at_once(false, false) ||
-                      is_served_at_once(false, true);
-        CHECK(took_too_long() || !others, "all would");
-    } while (took_too_long());
-}
-
 static void whoever_competes_is_not_rare(const lock_info *unused)
 {
     (void)unused;
     enum { RARE = 50000 }; /* as in src/mutex.c */
     uint32_t now = pawl_ticks();
-    pawl_mutex_competes(now);
+    CHECK(!pawl_mutex_competes(now), "a new thread");
     CHECK(!pawl_mutex_competes(now + PAWL_TICKS(RARE)), "too soon");
     CHECK(pawl_mutex_competes(now + 2 * PAWL_TICKS(RARE) + 1), "after a while");
     behind(1, PAWL_AWAKE, ASKED);
@@ -407,7 +387,6 @@ static const promise promises[] = {
     ONE("mutex", a_patient_release_does_nothing_else),
     ONE("mutex", whoever_comes_rarely_goes_first),
     ONE("mutex", nobody_is_overtaken_for_ever),
-    ONE("mutex", it_asks_at_once_if_others_would_not),
     ONE("mutex", whoever_competes_is_not_rare),
     ONE("mutex", a_release_wakes_the_head_when_it_may),
     ONE("mutex", a_handoff_wakes_whoever_may_sleep),

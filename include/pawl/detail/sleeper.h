@@ -18,5 +18,4 @@ typedef struct pawl_sleeper {
     struct pawl_sleeper *other;  /* in the first of a queue: the first of another queue               */
     uint32_t length;             /* in the first of a queue: how many they are                        */
     uint32_t rank;               /* in a mutex's queue: it goes before those of a later rank          */
-    bool rare;                   /* in a mutex's queue: its thread has not competed for a while       */
 } pawl_sleeper;
