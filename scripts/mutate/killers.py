@@ -88,15 +88,21 @@ CHOICE = [
     ("^preload/", PRELOAD),
 ]
 
-# What ships: a mutation that leaves all of it as it was, byte for byte, is none.
+# Objects of what ships: a mutation that leaves all of them as they were, byte for byte, is none.
+COMMON = r"preload/libpreload_common\."
 SHIPPED = {
-    "src": ["libpawl", "preload/libpawl-pawl_mutex.so", "preload/libpawl-mcs.so"],
-    "preload": ["preload/libpawl-pawl_mutex.so", "preload/libpawl-mcs.so", "preload/libpawl-pawl_fairmutex.so"],
+    "src": [r"src/libpawl\.", COMMON],
+    "preload": [COMMON, r"preload/libpawl-(pawl_mutex|mcs|pawl_fairmutex)\."],
 }
 
 # Compiled elsewhere, or for other machines.
 IGNORED = ("src/hardware_aarch64.c", "src/hardware_other.c", "preload/place/fitting.c")
 
 
-def for_mutation(name):
-    return next(tests for pattern, tests in CHOICE if re.search(pattern, name))
+# They take ten seconds or more.
+SLOW = ("tools", "embed", "check_mutex", "check_locks", "conform_mutex", "conform_fair", "conform_mcs", "conform_overlap", "stats")
+
+
+def for_mutation(name, quick):
+    tests = next(tests for pattern, tests in CHOICE if re.search(pattern, name))
+    return [t for t in tests if not (quick and t in SLOW)]
