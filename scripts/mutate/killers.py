@@ -34,7 +34,7 @@ TESTS = {
     },
     **{name: harness(f"tests/test_{name}", FEW) for name in ("thread_exit", "tardy", "churn", "trylock", "idle", "destruction", "plural")},
     "reports": harness("tests/debug/debug_reports", FEW),
-    "graph": harness("tests/debug/debug_graph"),
+    **{name: harness(f"tests/debug/debug_{name}") for name in ("graph", "names", "shared", "told")},
     "watched": harness("tests/debug/debug_mutex_manners"),
     "tools": Test(
         ["tests/debug/judged", "tests/debug/pthreads", "preload/libpawl-mcs.so", "preload/libpawl-pawl_mutex.so"],
@@ -63,11 +63,12 @@ PRELOAD = ["conform_mutex", "conform_mcs", "conform_fair"]
 
 # The first whose pattern is in the mutation's name.
 CHOICE = [
-    ("valgrind", ["reports", "tools"]),
+    ("valgrind", ["told", "reports", "tools"]),
     ("^src/debug_(graph|stack)", ["graph", "reports"]),
-    ("^src/debug", ["reports", "watched"]),
+    ("^src/debug_shared", ["shared", "reports"]),
+    ("^src/debug", ["reports", "told", "watched"]),
     ("^src/cond.*(watched|pawl_debug)", ["reports"]),
-    ("^src/symbol", ["graph", "reports"]),
+    ("^src/symbol", ["names", "reports"]),
     ("^src/signals", ["conform_mcs"]),
     ("^src/reentry", ["reentry", "conform_mutex"]),
     ("^src/thread", ["thread_key", *LOCKS] + ["reports", "embed"]),
@@ -79,7 +80,7 @@ CHOICE = [
     ("^src/wait", LOCKS + ["parking", "idle"]),
     ("^src/hardware", ["hardware", *LOCKS]),
     ("^src/sandbox", ["kernel", "conform_mcs"]),
-    ("^src/mutex_call", ["reports"]),
+    ("^src/mutex_call", ["told", "reports", "manners"]),
     ("^src/cond", ["cond_steps", *MUTEXES]),
     ("^src/fairmutex", ["fair_steps", *MUTEXES, "conform_fair"]),
     ("^src/", MUTEXES + ["conform_fair", "watched"]),
