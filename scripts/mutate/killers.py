@@ -34,7 +34,7 @@ TESTS = {
     },
     **{name: harness(f"tests/test_{name}", FEW) for name in ("thread_exit", "tardy", "churn", "trylock", "idle", "destruction", "plural")},
     "reports": harness("tests/debug/debug_reports", FEW),
-    **{name: harness(f"tests/debug/debug_{name}") for name in ("graph", "names", "shared", "told")},
+    **{name: harness(f"tests/debug/debug_{name}") for name in ("graph", "mode", "names", "shared", "told")},
     "watched": harness("tests/debug/debug_mutex_manners"),
     "tools": Test(
         ["tests/debug/judged", "tests/debug/pthreads", "preload/libpawl-mcs.so", "preload/libpawl-pawl_mutex.so"],
@@ -66,7 +66,7 @@ CHOICE = [
     ("valgrind", ["told", "reports", "tools"]),
     ("^src/debug_(graph|stack)", ["graph", "reports"]),
     ("^src/debug_shared", ["shared", "reports"]),
-    ("^src/debug", ["reports", "told", "watched"]),
+    ("^src/debug", ["mode", "reports", "told", "watched"]),
     ("^src/cond.*(watched|pawl_debug)", ["reports"]),
     ("^src/symbol", ["names", "reports"]),
     ("^src/signals", ["conform_mcs"]),

@@ -2,11 +2,24 @@
 #include "harness.h"
 
 #include "../../src/debug_graph.h"
+
+#include <execinfo.h>
+
+static int backtraces;
+
+static int counted_backtrace(void **frames, int size)
+{
+    backtraces++;
+    return backtrace(frames, size);
+}
+
+#define backtrace counted_backtrace
 #include "../../src/debug_stack.c"
+#undef backtrace
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <unistd.h>
+#include <sys/resource.h>
 
 enum { LOCKS = 300, CROWD = 40000, STEPS = 60000 };
 
@@ -210,6 +223,20 @@ static void memory_is_zero_aligned_and_apart(const lock_info *unused)
         CHECK(piece[i][0] == i + 1 && piece[i][10000] == i + 1, "written by another");
 }
 
+static void without_memory_nothing_is_known(const lock_info *unused)
+{
+    (void)unused;
+    debug_lock *a = pawl_debug_lock_get(&addresses[0], "a"), *b = pawl_debug_lock_get(&addresses[1], "b");
+    struct rlimit none = {0, 0};
+    CHECK(setrlimit(RLIMIT_AS, &none) == 0, "setrlimit");
+    while (pawl_debug_memory(16) != NULL)
+        ;
+    CHECK(!pawl_debug_order(a, b, 7, NULL) && a->out == NULL && b->in == NULL, "an order without memory");
+    CHECK(pawl_debug_lock_get(&addresses[2], "c") == NULL, "a lock without memory");
+    CHECK(pawl_debug_thread_new(1) == NULL, "a thread without memory");
+    CHECK(keep((void *[]){a, b}, 2) == NULL, "a stack without memory");
+}
+
 /* ---- stacks */
 
 static const debug_stack *latest;
@@ -243,6 +270,7 @@ static void a_stack_is_kept_once(const lock_info *unused)
     enum { BITS = 12 };
     static const debug_stack *first[1 << BITS];
     pawl_debug_stack_prepare();
+    CHECK(backtraces == 1, "not prepared: the first backtrace loads code");
     for (int round = 0; round < 2; round++)
         for (unsigned i = 0; i < 1 << BITS; i++) {
             note_from(i, BITS);
@@ -277,7 +305,7 @@ static const promise promises[] = {
     GRAPH(many_locks_are_told_apart),        GRAPH(orders_are_kept_and_forgotten),
     GRAPH(the_shortest_way_is_found),        GRAPH(what_is_forgotten_is_used_again),
     GRAPH(memory_is_zero_aligned_and_apart), GRAPH(a_stack_is_kept_once),
-    GRAPH(a_stack_begins_with_the_caller),
+    GRAPH(a_stack_begins_with_the_caller),   GRAPH(without_memory_nothing_is_known),
 };
 
 HARNESS_MAIN(promises)
