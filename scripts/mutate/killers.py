@@ -33,6 +33,7 @@ TESTS = {
         for name in ("copy", "thread_key", "policy", "parking", "kernel", "hardware", "hapax", "nodes", "semaphore")
     },
     **{name: harness(f"tests/test_{name}", FEW) for name in ("thread_exit", "tardy", "churn", "trylock", "idle", "destruction", "plural")},
+    "signals": harness("tests/mutex/test_signals"),
     "reports": harness("tests/debug/debug_reports", FEW),
     **{name: harness(f"tests/debug/debug_{name}") for name in ("graph", "mode", "names", "shared", "told")},
     "watched": harness("tests/debug/debug_mutex_manners"),
@@ -69,7 +70,7 @@ CHOICE = [
     ("^src/debug", ["mode", "reports", "told", "watched"]),
     ("^src/cond.*(watched|pawl_debug)", ["reports"]),
     ("^src/symbol", ["names", "reports"]),
-    ("^src/signals", ["conform_mcs"]),
+    ("^src/signals|pawl_signals", ["signals", "conform_mcs"]),
     ("^src/reentry", ["reentry", "conform_mutex"]),
     ("^src/thread", ["thread_key", *LOCKS] + ["reports", "embed"]),
     ("^src/copy", ["copy", "embed"]),
