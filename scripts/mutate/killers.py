@@ -17,9 +17,24 @@ def harness(path, cases=()):
     return Test([path], ["{build}/" + path], list(cases))
 
 
-def conform(lock):
+def conform(lock, words=()):
     library = f"preload/libpawl-{lock}.so"
-    return Test(["tests/preload/conform", library], ["{build}/tests/preload/conform", "--library", "{build}/" + library], [])
+    command = ["{build}/tests/preload/conform", "--library", "{build}/" + library]
+    return Test(["tests/preload/conform", library], command, list(words))
+
+
+# Conformance cases by words in their names.
+TOPICS = {
+    "spin": ["spin"],
+    "c11": ["c11"],
+    "cancel": ["cancel"],
+    "fork": ["child", "fork", "handlers_"],
+    "cond": ["wait", "signals_", "no_signal", "broadcast", "condvar"],
+    "timed": ["time", "gives_up"],
+    "kind": ["recursive", "errorcheck", "normal", "destroy", "type", "initialis", "trylock", "owner", "errno", "within"],
+    "handler": ["a_handler", "every_signal"],
+    "shared": ["shar", "robust", "priorit", "rwlock", "version", "exported"],
+}
 
 
 def check(locks, budget):
@@ -30,7 +45,7 @@ TESTS = {
     **{name: harness(f"tests/mutex/test_mutex_{name}") for name in ("mutex", "fairmutex", "fair_steps", "cond", "cond_order", "cond_steps", "forks", "manners", "reentry", "queue", "releases", "head")},
     **{
         name: harness(f"tests/test_{name}")
-        for name in ("copy", "thread_key", "policy", "parking", "kernel", "hardware", "hapax", "nodes", "semaphore")
+        for name in ("copy", "thread_key", "policy", "parking", "kernel", "hardware", "hapax", "nodes", "semaphore", "slices")
     },
     **{name: harness(f"tests/test_{name}", FEW) for name in ("thread_exit", "tardy", "churn", "trylock", "idle", "destruction", "plural")},
     "signals": harness("tests/mutex/test_signals"),
@@ -53,14 +68,22 @@ TESTS = {
     "conform_fair": conform("pawl_fairmutex"),
     "conform_mcs": conform("mcs"),
     "conform_overlap": conform("hemlock_overlap"),
+    **{f"{topic}_{lock}": conform(lock, words) for topic, words in TOPICS.items() for lock in ("mcs", "pawl_mutex")},
     "stats": Test(
-        ["pawl", "tests/apps/app_known", "preload-libraries"], ["tests/cli/run.sh", "{build}", "tests/cli", "test_stats.py"], None
+        ["pawl", "tests/apps/app_known", *(f"preload/libpawl-{lock}.so" for lock in ("pawl_mutex", "mcs", "hapax_vw"))],
+        ["tests/cli/run.sh", "{build}", "tests/cli", "test_stats.py"],
+        None,
     ),
 }
 
 MUTEXES = ["releases", "head", "queue", "reentry", "cond", "mutex", "forks", "cond_order", "manners", "fairmutex", "idle", "destruction", "plural", "check_mutex", "conform_mutex"]
 LOCKS = ["policy", "nodes", "trylock", "thread_exit", "semaphore", "hapax", "tardy", "churn", "forks", "check_locks", "conform_mcs"]
 PRELOAD = ["conform_mutex", "conform_mcs", "conform_fair"]
+
+
+def on(*topics):
+    return [f"{topic}_{lock}" for topic in topics for lock in ("mcs", "pawl_mutex")]
+
 
 # The first whose pattern is in the mutation's name.
 CHOICE = [
@@ -75,6 +98,8 @@ CHOICE = [
     ("^src/thread", ["thread_key", *LOCKS] + ["reports", "embed"]),
     ("^src/copy", ["copy", "embed"]),
     ("^src/(nodes|hapax)", LOCKS),
+    ("^src/slices", ["slices", "thread_exit", "forks", "churn"]),
+    ("^src/fatal", ["nodes", "hapax"]),
     ("^src/fork", ["forks", "nodes", "mutex", "check_mutex", "conform_mcs", "conform_mutex", "conform_overlap"]),
     ("^src/park/queue", ["queue", *MUTEXES, *LOCKS]),
     ("^src/park/", ["kernel", "parking", *LOCKS, *MUTEXES]),
@@ -86,8 +111,15 @@ CHOICE = [
     ("^src/fairmutex", ["fair_steps", *MUTEXES, "conform_fair"]),
     ("^src/", MUTEXES + ["conform_fair", "watched"]),
     ("^preload/stats", ["stats", "conform_mutex"]),
-    ("^preload/mutex/(reentry|timed)", ["conform_mcs", "conform_mutex"]),
-    ("^preload/", PRELOAD),
+    ("^preload/spin", on("spin", "fork", "cancel") + PRELOAD),
+    ("^preload/c11", on("c11") + PRELOAD),
+    ("^preload/cancel", on("cancel") + PRELOAD),
+    ("^preload/fork", on("fork") + PRELOAD),
+    ("^preload/cond", on("cond", "cancel", "fork") + PRELOAD),
+    ("^preload/mutex/reentry", on("handler", "fork") + PRELOAD),
+    ("^preload/mutex/timed", ["timed_mcs", "cancel_mcs", "conform_mcs"]),
+    ("^preload/glibc", on("shared") + PRELOAD),
+    ("^preload/", on("kind", "timed", "cond", "fork") + PRELOAD),
 ]
 
 # Objects of what ships: a mutation that leaves all of them as they were, byte for byte, is none.
@@ -102,7 +134,7 @@ IGNORED = ("src/hardware_aarch64.c", "src/hardware_other.c", "preload/place/fitt
 
 
 # They take ten seconds or more.
-SLOW = ("tools", "embed", "check_mutex", "check_locks", "conform_mutex", "conform_fair", "conform_mcs", "conform_overlap", "stats")
+SLOW = ("tools", "embed", "check_mutex", "check_locks", "conform_mutex", "conform_fair", "conform_mcs", "conform_overlap")
 
 
 def for_mutation(name, quick):
