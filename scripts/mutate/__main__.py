@@ -112,16 +112,16 @@ class Work:
                 print(f"{mutation.file}:{mutation.line}: {mutation.name.split(': ', 1)[1]}  [{self.left} left]", file=sys.stderr)
 
 
-def judge(place, tests, recent):
+def judge(place, mutation, tests, recent):
     """Those that killed a neighbour first, by case, and then all."""
     for test, case in recent[:KEPT]:
         if test in tests and killers.TESTS[test].cases is not None and case:
-            place.build_test(test)
+            place.build_for(test, mutation)
             if (failed := place.run(test, [case])) is not None and place.fails_again(test, failed):
                 return test, failed
     order = sorted(tests, key=lambda t: next((i for i, (test, _) in enumerate(recent) if test == t), len(recent)))
     for test in order:
-        place.build_test(test)
+        place.build_for(test, mutation)
         if (failed := place.run(test)) is not None and place.fails_again(test, failed):
             return test, failed
     return None
@@ -132,7 +132,7 @@ def try_one(place, mutation, tests, recent):
     try:
         if not place.changes(killers.SHIPPED[mutation.file.split("/")[0]]):
             return "equivalent", None
-        by = judge(place, tests, recent)
+        by = judge(place, mutation, tests, recent)
     except tree.NotBuilt:
         return "does not compile", None
     return ("survived" if by is None else "killed"), by
@@ -145,12 +145,11 @@ def work_in(place, work, quick):
         except queue.Empty:
             break
         place.mend()
-        tests = [killers.for_mutation(m.name, quick) for m in group]
-        place.prepare(sum(tests, []), killers.SHIPPED[group[0].file.split("/")[0]])
+        place.note_objects(killers.SHIPPED[group[0].file.split("/")[0]])
         recent = list(work.last[group[0].file])
-        for mutation, these in zip(group, tests):
+        for mutation in group:
             start = time.monotonic()
-            verdict, by = try_one(place, mutation, these, recent)
+            verdict, by = try_one(place, mutation, killers.for_mutation(mutation.name, quick), recent)
             if by is not None:
                 case = by[1].removesuffix(" (hangs)") if not by[1].startswith(("(", "exit")) else ""
                 recent = [(by[0], case)] + [r for r in recent if r != (by[0], case)]

@@ -88,20 +88,31 @@ class Tree:
         """Whether the mutation changes one of these objects."""
         return any(self.digests(p) != self.clean[p] for p in patterns)
 
-    def prepare(self, tests, patterns):
-        """In the unbroken tree every test must pass, and its time is taken. Objects are noted as they are there."""
+    def note_objects(self, patterns):
+        """As they are in the unbroken tree."""
         for pattern in patterns:
             if pattern not in self.clean:
                 self.clean[pattern] = self.digests(pattern)
-        for test in tests:
-            if test in self.seconds:
-                continue
-            self.seconds[test] = 60
+
+    def prepare(self, test):
+        """In the unbroken tree every test must pass, and its time is taken."""
+        self.seconds[test] = 60
+        try:
             self.build_test(test)
-            killer = self.run(test)
-            self.seconds[test] = self.longest
-            if killer is not None and self.fails_again(test, killer):
-                raise SystemExit(f"mutate: {test} fails without any mutation: {killer}")
+        except NotBuilt as e:
+            raise SystemExit(f"mutate: without any mutation: {e}")
+        killer = self.run(test)
+        self.seconds[test] = self.longest
+        if killer is not None and self.fails_again(test, killer):
+            raise SystemExit(f"mutate: {test} fails without any mutation: {killer}")
+
+    def build_for(self, test, mutation):
+        """Builds the test with the mutation, which has been applied. Most tests are never needed in most trees."""
+        if test not in self.seconds:
+            self.mend()
+            self.prepare(test)
+            self.apply(mutation)
+        self.build_test(test)
 
     def write(self, path, source):
         with open(os.path.join(self.path, path), "wb") as file:
