@@ -94,6 +94,7 @@ CHOICE = [
     ("^src/cond.*(watched|pawl_debug)", ["reports"]),
     ("^src/symbol", ["names", "reports"]),
     ("^src/signals|pawl_signals", ["signals", "conform_mcs"]),
+    ("^src/reentry.h", MUTEXES),
     ("^src/reentry", ["reentry", "conform_mutex"]),
     ("^src/thread", ["thread_key", *LOCKS] + ["reports", "embed"]),
     ("^src/copy", ["copy", "embed"]),

@@ -4,13 +4,14 @@
  */
 #include "team.h"
 
+#include <pawl/detail/thread.h>
 #include "../../src/debug_report.h"
 #include "../../src/debug_shared.h"
 
 #include <stdlib.h>
 
 static bool no_memory;
-static int prepared, stacks;
+static int prepared, entered, stacks;
 
 static debug_thread *new_thread(pid_t id)
 {
@@ -33,6 +34,13 @@ static void prepare_stack(void)
     prepared++;
 }
 
+static bool enter_thread(void)
+{
+    entered++;
+    return true;
+}
+
+#define pawl_thread_enter        enter_thread
 #define pawl_debug_thread_new    new_thread
 #define pawl_debug_lock_get      get_lock
 #define pawl_debug_stack_here    stack_here
@@ -112,6 +120,18 @@ static void it_is_prepared_before_the_first_lock(const lock_info *unused)
     begin(CONTINUE);
     debug_from_environment();
     CHECK(prepared == 1 && pawl_debug_on, "prepared twice");
+}
+
+static void a_threads_first_lock_prepares_for_its_end(const lock_info *unused)
+{
+    (void)unused;
+    begin(DEFAULT);
+    for (int i = 0; i < 2; i++) {
+        lock(&locks[0]);
+        unlock(&locks[0]);
+        CHECK(prepared == 1 && entered == 1, "prepared %d times, and %d times for the end", prepared,
+              entered);
+    }
 }
 
 /* ---- its lock */
@@ -280,6 +300,7 @@ static void a_thread_ends_and_may_come_back(const lock_info *unused)
 static const promise promises[] = {
     MODE(the_environment_is_read_once),
     MODE(it_is_prepared_before_the_first_lock),
+    MODE(a_threads_first_lock_prepares_for_its_end),
     MODE(threads_are_in_there_one_at_a_time),
     MODE(a_fork_waits_for_those_in_there),
     MODE(nobody_is_cancelled_in_there),
