@@ -270,9 +270,11 @@ def kill(pid):
 
 
 def end_session(leader):
-    """Tests put children into process groups of their own. A session is left only on purpose, which none of them does."""
-    for pid in session(leader):
-        kill(pid)
+    """Tests put children into process groups of their own. A session is left only on purpose, which none of them does.
+    One may fork meanwhile."""
+    while alive := [pid for pid in session(leader) if fields(f"/proc/{pid}/stat")[:1] not in ([], ["Z"])]:
+        for pid in alive:
+            kill(pid)
 
 
 def end_all(number, frame):
