@@ -12,13 +12,11 @@ __attribute__((format(printf, 1, 2))) static void say(const char *format, ...)
     char line[1024];
     va_list arguments;
     va_start(arguments, format);
-    int length = vsnprintf(line, sizeof line - 1, format, arguments);
+    vsnprintf(line, sizeof line - 1, format, arguments);
     va_end(arguments);
-    if (length < 0)
-        return;
-    length = length < (int)sizeof line - 2 ? length : (int)sizeof line - 2;
+    size_t length = strlen(line);
     line[length] = '\n';
-    ssize_t written = write(STDERR_FILENO, line, (size_t)length + 1);
+    ssize_t written = write(STDERR_FILENO, line, length + 1);
     (void)written; /* nothing can be done if it fails */
 }
 

@@ -35,6 +35,7 @@ def arguments():
     p.add_argument("--jobs", type=int, default=os.cpu_count(), help="trees to work in (one per CPU)")
     p.add_argument("--json", action="store_true", help="print outcomes as JSON")
     p.add_argument("--list", action="store_true", help="print the mutations, and try none")
+    p.add_argument("--quick", action="store_true", help="leave out the slow tests; --again asks them about survivors")
     p.add_argument("--report", action="store_true", help="print the outcomes so far, and try nothing")
     p.add_argument("--sample", type=int, metavar="N", help="a random N of them")
     p.add_argument("--shard", default="1/1", metavar="K/N", help="the Kth part of N")
@@ -111,47 +112,44 @@ class Work:
                 print(f"{mutation.file}:{mutation.line}: {mutation.name.split(': ', 1)[1]}  [{self.left} left]", file=sys.stderr)
 
 
-def judge(place, mutation, recent):
+def judge(place, mutation, tests, recent):
     """Those that killed a neighbour first, by case, and then all."""
     for test, case in recent[:KEPT]:
-        if killers.TESTS[test].cases is not None and case:
-            place.build_test(test)
+        if test in tests and killers.TESTS[test].cases is not None and case:
+            place.build_for(test, mutation)
             if (failed := place.run(test, [case])) is not None and place.fails_again(test, failed):
                 return test, failed
-    tests = killers.for_mutation(mutation.name)
     order = sorted(tests, key=lambda t: next((i for i, (test, _) in enumerate(recent) if test == t), len(recent)))
     for test in order:
-        place.build_test(test)
+        place.build_for(test, mutation)
         if (failed := place.run(test)) is not None and place.fails_again(test, failed):
             return test, failed
     return None
 
 
-def try_one(place, mutation, recent):
-    """What is killed differs: most need not be compared with what ships."""
+def try_one(place, mutation, tests, recent):
     place.apply(mutation)
     try:
-        by = judge(place, mutation, recent)
+        if not place.changes(killers.SHIPPED[mutation.file.split("/")[0]]):
+            return "equivalent", None
+        by = judge(place, mutation, tests, recent)
     except tree.NotBuilt:
         return "does not compile", None
-    if by is not None:
-        return "killed", by
-    changes = place.changes(mutation, killers.SHIPPED[mutation.file.split("/")[0]])
-    return "survived" if changes else "equivalent", None
+    return ("survived" if by is None else "killed"), by
 
 
-def work_in(place, work):
+def work_in(place, work, quick):
     while work.failure is None:
         try:
             group = work.functions.get_nowait()
         except queue.Empty:
             break
         place.mend()
-        place.prepare([t for m in group for t in killers.for_mutation(m.name)])
+        place.note_objects(killers.SHIPPED[group[0].file.split("/")[0]])
         recent = list(work.last[group[0].file])
         for mutation in group:
             start = time.monotonic()
-            verdict, by = try_one(place, mutation, recent)
+            verdict, by = try_one(place, mutation, killers.for_mutation(mutation.name, quick), recent)
             if by is not None:
                 case = by[1].removesuffix(" (hangs)") if not by[1].startswith(("(", "exit")) else ""
                 recent = [(by[0], case)] + [r for r in recent if r != (by[0], case)]
@@ -160,12 +158,12 @@ def work_in(place, work):
     place.mend()
 
 
-def try_all(todo, jobs):
+def try_all(todo, jobs, quick):
     work = Work(todo)
 
     def worker():
         try:
-            work_in(tree.Tree(FOLDER), work)
+            work_in(tree.Tree(FOLDER), work, quick)
         except BaseException as e:  # also SystemExit: the others end, too
             work.failure = e
 
@@ -222,7 +220,7 @@ def main():
     outcomes = read_outcomes()
     done = {k for k, o in outcomes.items() if not (options.again and o["verdict"] == "survived")}
     if not options.report:
-        outcomes.update(try_all([m for m in all_of_them if key(m) not in done], options.jobs))
+        outcomes.update(try_all([m for m in all_of_them if key(m) not in done], options.jobs, options.quick))
     if options.json:
         tried = [m for m in all_of_them if key(m) in outcomes]
         json.dump([outcomes[key(m)] | {"file": m.file, "line": m.line, "name": m.name} for m in tried], sys.stdout, indent=1)

@@ -17,9 +17,24 @@ def harness(path, cases=()):
     return Test([path], ["{build}/" + path], list(cases))
 
 
-def conform(lock):
+def conform(lock, words=()):
     library = f"preload/libpawl-{lock}.so"
-    return Test(["tests/preload/conform", library], ["{build}/tests/preload/conform", "--library", "{build}/" + library], [])
+    command = ["{build}/tests/preload/conform", "--library", "{build}/" + library]
+    return Test(["tests/preload/conform", library], command, list(words))
+
+
+# Conformance cases by words in their names.
+TOPICS = {
+    "spin": ["spin"],
+    "c11": ["c11"],
+    "cancel": ["cancel"],
+    "fork": ["child", "fork", "handlers_"],
+    "cond": ["wait", "signals_", "no_signal", "broadcast", "condvar"],
+    "timed": ["time", "gives_up"],
+    "kind": ["recursive", "errorcheck", "normal", "destroy", "type", "initialis", "trylock", "owner", "errno", "within"],
+    "handler": ["a_handler", "every_signal"],
+    "shared": ["shar", "robust", "priorit", "rwlock", "version", "exported"],
+}
 
 
 def check(locks, budget):
@@ -30,11 +45,12 @@ TESTS = {
     **{name: harness(f"tests/mutex/test_mutex_{name}") for name in ("mutex", "fairmutex", "fair_steps", "cond", "cond_order", "cond_steps", "forks", "manners", "reentry", "queue", "releases", "head")},
     **{
         name: harness(f"tests/test_{name}")
-        for name in ("copy", "thread_key", "policy", "parking", "kernel", "hardware", "hapax", "nodes", "semaphore")
+        for name in ("copy", "thread_key", "policy", "parking", "kernel", "hardware", "hapax", "nodes", "semaphore", "slices")
     },
     **{name: harness(f"tests/test_{name}", FEW) for name in ("thread_exit", "tardy", "churn", "trylock", "idle", "destruction", "plural")},
+    "signals": harness("tests/mutex/test_signals"),
     "reports": harness("tests/debug/debug_reports", FEW),
-    "graph": harness("tests/debug/debug_graph"),
+    **{name: harness(f"tests/debug/debug_{name}") for name in ("graph", "mode", "names", "shared", "told")},
     "watched": harness("tests/debug/debug_mutex_manners"),
     "tools": Test(
         ["tests/debug/judged", "tests/debug/pthreads", "preload/libpawl-mcs.so", "preload/libpawl-pawl_mutex.so"],
@@ -52,8 +68,11 @@ TESTS = {
     "conform_fair": conform("pawl_fairmutex"),
     "conform_mcs": conform("mcs"),
     "conform_overlap": conform("hemlock_overlap"),
+    **{f"{topic}_{lock}": conform(lock, words) for topic, words in TOPICS.items() for lock in ("mcs", "pawl_mutex")},
     "stats": Test(
-        ["pawl", "tests/apps/app_known", "preload-libraries"], ["tests/cli/run.sh", "{build}", "tests/cli", "test_stats.py"], None
+        ["pawl", "tests/apps/app_known", *(f"preload/libpawl-{lock}.so" for lock in ("pawl_mutex", "mcs", "hapax_vw"))],
+        ["tests/cli/run.sh", "{build}", "tests/cli", "test_stats.py"],
+        None,
     ),
 }
 
@@ -61,42 +80,65 @@ MUTEXES = ["releases", "head", "queue", "reentry", "cond", "mutex", "forks", "co
 LOCKS = ["policy", "nodes", "trylock", "thread_exit", "semaphore", "hapax", "tardy", "churn", "forks", "check_locks", "conform_mcs"]
 PRELOAD = ["conform_mutex", "conform_mcs", "conform_fair"]
 
+
+def on(*topics):
+    return [f"{topic}_{lock}" for topic in topics for lock in ("mcs", "pawl_mutex")]
+
+
 # The first whose pattern is in the mutation's name.
 CHOICE = [
-    ("valgrind", ["reports", "tools"]),
+    ("valgrind", ["told", "reports", "tools"]),
     ("^src/debug_(graph|stack)", ["graph", "reports"]),
-    ("^src/debug", ["reports", "watched"]),
+    ("^src/debug_shared", ["shared", "reports"]),
+    ("^src/debug", ["mode", "reports", "told", "watched"]),
     ("^src/cond.*(watched|pawl_debug)", ["reports"]),
-    ("^src/symbol", ["graph", "reports"]),
-    ("^src/signals", ["conform_mcs"]),
+    ("^src/symbol", ["names", "reports"]),
+    ("^src/signals|pawl_signals", ["signals", "conform_mcs"]),
+    ("^src/reentry.h", MUTEXES),
     ("^src/reentry", ["reentry", "conform_mutex"]),
     ("^src/thread", ["thread_key", *LOCKS] + ["reports", "embed"]),
     ("^src/copy", ["copy", "embed"]),
-    ("^src/(nodes|hapax)", LOCKS),
+    ("^src/nodes", ["nodes", *LOCKS]),
+    ("^src/hapax", ["hapax", *LOCKS]),
+    ("^src/slices", ["slices", "thread_exit", "forks", "churn"]),
+    ("^src/fatal", ["nodes", "hapax"]),
     ("^src/fork", ["forks", "nodes", "mutex", "check_mutex", "conform_mcs", "conform_mutex", "conform_overlap"]),
     ("^src/park/queue", ["queue", *MUTEXES, *LOCKS]),
     ("^src/park/", ["kernel", "parking", *LOCKS, *MUTEXES]),
     ("^src/wait", LOCKS + ["parking", "idle"]),
     ("^src/hardware", ["hardware", *LOCKS]),
     ("^src/sandbox", ["kernel", "conform_mcs"]),
-    ("^src/mutex_call", ["reports"]),
+    ("^src/mutex_call", ["told", "reports", "manners"]),
     ("^src/cond", ["cond_steps", *MUTEXES]),
     ("^src/fairmutex", ["fair_steps", *MUTEXES, "conform_fair"]),
     ("^src/", MUTEXES + ["conform_fair", "watched"]),
     ("^preload/stats", ["stats", "conform_mutex"]),
-    ("^preload/mutex/(reentry|timed)", ["conform_mcs", "conform_mutex"]),
-    ("^preload/", PRELOAD),
+    ("^preload/spin", on("spin", "fork", "cancel") + PRELOAD),
+    ("^preload/c11", on("c11") + PRELOAD),
+    ("^preload/cancel", on("cancel") + PRELOAD),
+    ("^preload/fork", on("fork") + PRELOAD),
+    ("^preload/cond", on("cond", "cancel", "fork") + PRELOAD),
+    ("^preload/mutex/reentry", on("handler", "fork") + PRELOAD),
+    ("^preload/mutex/timed", ["timed_mcs", "cancel_mcs", "conform_mcs"]),
+    ("^preload/glibc", on("shared") + PRELOAD),
+    ("^preload/", on("kind", "timed", "cond", "fork") + PRELOAD),
 ]
 
-# What ships: a mutation that leaves all of it as it was, byte for byte, is none.
+# Objects of what ships: a mutation that leaves all of them as they were, byte for byte, is none.
+COMMON = r"preload/libpreload_common\."
 SHIPPED = {
-    "src": ["libpawl", "preload/libpawl-pawl_mutex.so", "preload/libpawl-mcs.so"],
-    "preload": ["preload/libpawl-pawl_mutex.so", "preload/libpawl-mcs.so", "preload/libpawl-pawl_fairmutex.so"],
+    "src": [r"src/libpawl\.", COMMON],
+    "preload": [COMMON, r"preload/libpawl-(pawl_mutex|mcs|pawl_fairmutex)\."],
 }
 
 # Compiled elsewhere, or for other machines.
 IGNORED = ("src/hardware_aarch64.c", "src/hardware_other.c", "preload/place/fitting.c")
 
 
-def for_mutation(name):
-    return next(tests for pattern, tests in CHOICE if re.search(pattern, name))
+# They take ten seconds or more.
+SLOW = ("tools", "embed", "check_mutex", "check_locks", "conform_mutex", "conform_fair", "conform_mcs", "conform_overlap")
+
+
+def for_mutation(name, quick):
+    tests = next(tests for pattern, tests in CHOICE if re.search(pattern, name))
+    return [t for t in tests if not (quick and t in SLOW)]

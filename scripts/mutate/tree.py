@@ -63,33 +63,56 @@ class Tree:
         os.makedirs(self.scratch, exist_ok=True)
         if not os.path.exists(os.path.join(self.build, "build.ninja")):
             subprocess.run(CONFIGURE + ["build"], cwd=self.path, check=True, stdout=subprocess.DEVNULL)
-        self.library = re.search(r"^(src/libpawl\.so\.[\d.]+):", self.ninja("-t", "targets", "all").stdout, re.M)[1]
-        self.clean = {}
+        self.objects = re.findall(r"^((?:src|preload)/.*\.o):", self.ninja("-t", "targets", "all").stdout, re.M)
+        self.clean = {}  # objects, by pattern
         self.seconds = {}  # by test: what its longest case takes
         self.longest = 0  # of the last run
 
     def ninja(self, *arguments):
-        return subprocess.run(["ninja", "-C", self.build, *arguments], capture_output=True, text=True, errors="replace")
+        """One job: there is a tree per CPU. What is broken is not worth a place in a compiler's cache."""
+        environment = os.environ | ({"CCACHE_DISABLE": "1"} if self.broken else {})
+        command = ["ninja", "-j1", "-C", self.build, *arguments]
+        return subprocess.run(command, capture_output=True, text=True, errors="replace", env=environment)
 
-    def digest(self, artifact):
-        """Builds one of the files that ship; None if that fails."""
-        target = self.library if artifact == "libpawl" else artifact
-        if self.ninja(target).returncode != 0:
-            return None
-        with open(os.path.join(self.build, target), "rb") as file:
-            return hashlib.sha256(file.read()).hexdigest()
+    def digests(self, pattern):
+        """Of the objects whose names match."""
+        objects = [o for o in self.objects if re.match(pattern, o)]
+        self.build_targets(objects)
+        found = []
+        for o in objects:
+            with open(os.path.join(self.build, o), "rb") as file:
+                found.append(hashlib.sha256(file.read()).digest())
+        return found
 
-    def prepare(self, tests):
+    def changes(self, patterns):
+        """Whether the mutation changes one of these objects."""
+        return any(self.digests(p) != self.clean[p] for p in patterns)
+
+    def note_objects(self, patterns):
+        """As they are in the unbroken tree."""
+        for pattern in patterns:
+            if pattern not in self.clean:
+                self.clean[pattern] = self.digests(pattern)
+
+    def prepare(self, test):
         """In the unbroken tree every test must pass, and its time is taken."""
-        for test in tests:
-            if test in self.seconds:
-                continue
-            self.seconds[test] = 60
+        self.seconds[test] = 60
+        try:
             self.build_test(test)
-            killer = self.run(test)
-            self.seconds[test] = self.longest
-            if killer is not None and self.fails_again(test, killer):
-                raise SystemExit(f"mutate: {test} fails without any mutation: {killer}")
+        except NotBuilt as e:
+            raise SystemExit(f"mutate: without any mutation: {e}")
+        killer = self.run(test)
+        self.seconds[test] = self.longest
+        if killer is not None and self.fails_again(test, killer):
+            raise SystemExit(f"mutate: {test} fails without any mutation: {killer}")
+
+    def build_for(self, test, mutation):
+        """Builds the test with the mutation, which has been applied. Most tests are never needed in most trees."""
+        if test not in self.seconds:
+            self.mend()
+            self.prepare(test)
+            self.apply(mutation)
+        self.build_test(test)
 
     def write(self, path, source):
         with open(os.path.join(self.path, path), "wb") as file:
@@ -107,22 +130,13 @@ class Tree:
         self.broken = (mutation.file, before)
         self.write(mutation.file, before[: mutation.start] + mutation.text.encode() + before[mutation.end :])
 
-    def changes(self, mutation, artifacts):
-        """Whether it changes one of the files that ship."""
-        for artifact in artifacts:
-            broken = self.digest(artifact)
-            if artifact not in self.clean:
-                self.mend()
-                self.clean[artifact] = self.digest(artifact)
-                self.apply(mutation)
-            if broken != self.clean[artifact]:
-                return True
-        return False
+    def build_targets(self, targets):
+        built = self.ninja(*targets)
+        if built.returncode != 0:
+            raise NotBuilt(f"{targets[0]} and others:\n{built.stdout[-2000:]}")
 
     def build_test(self, name):
-        built = self.ninja(*killers.TESTS[name].targets)
-        if built.returncode != 0:
-            raise NotBuilt(f"{name} does not build:\n{built.stdout[-2000:]}")
+        self.build_targets(killers.TESTS[name].targets)
 
     def fails_again(self, name, failed):
         """The second of three failures settles it; a hang does at once."""
@@ -256,9 +270,11 @@ def kill(pid):
 
 
 def end_session(leader):
-    """Tests put children into process groups of their own. A session is left only on purpose, which none of them does."""
-    for pid in session(leader):
-        kill(pid)
+    """Tests put children into process groups of their own. A session is left only on purpose, which none of them does.
+    One may fork meanwhile."""
+    while alive := [pid for pid in session(leader) if fields(f"/proc/{pid}/stat")[:1] not in ([], ["Z"])]:
+        for pid in alive:
+            kill(pid)
 
 
 def end_all(number, frame):

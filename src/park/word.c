@@ -21,6 +21,7 @@
 enum { BRIEFLY = 1000000, ENTRIES = 1 << PAWL_PARKED_BITS };
 
 pawl_word pawl_parked[ENTRIES] PAWL_ALIGNED;
+static uint32_t forks; /* that led to this process; written before it has a second thread */
 
 static pawl_word *parked_at(const volatile void *w)
 {
@@ -47,6 +48,7 @@ static void announce(pawl_waiter *me, pawl_bucket *b, const volatile void *w)
 {
     atomic_fetch_add_explicit(&b->parked, 1, memory_order_relaxed); /* 1 */
     atomic_fetch_add_explicit(parked_at(w), 1, memory_order_relaxed);
+    me->forks = forks;
     me->ticket = atomic_load_explicit(&b->sequence, memory_order_relaxed);
     pawl_fence_heavy(); /* P */
     me->state = PAWL_READY;
@@ -61,10 +63,16 @@ static void sleep_at(pawl_place p, uint32_t ticket, bool briefly)
     pawl_futex_wait_bits(&p.bucket->sequence, ticket, CLOCK_MONOTONIC, briefly ? &soon : NULL, p.kind);
 }
 
+/* If a signal handler that interrupted the wait has forked, this is the child, and counts nobody from before. */
+static bool is_counted(const pawl_waiter *me)
+{
+    return me->forks == forks;
+}
+
 void pawl_park(pawl_waiter *me, pawl_word *w, uint32_t which, bool briefly)
 {
     pawl_place p = pawl_place_of(w, which);
-    if (me->state == PAWL_LOOKING) {
+    if (me->state == PAWL_LOOKING || !is_counted(me)) {
         me->which = which;
         announce(me, p.bucket, w);
     } else if (me->state == PAWL_ANNOUNCED) {
@@ -79,9 +87,11 @@ void pawl_park(pawl_waiter *me, pawl_word *w, uint32_t which, bool briefly)
 
 void pawl_wait_over(pawl_waiter *me, pawl_word *w)
 {
+    me->state = PAWL_LOOKING;
+    if (PAWL_UNLIKELY(!is_counted(me)))
+        return;
     atomic_fetch_sub_explicit(&pawl_place_of(w, me->which).bucket->parked, 1, memory_order_relaxed);
     atomic_fetch_sub_explicit(parked_at(w), 1, memory_order_relaxed);
-    me->state = PAWL_LOOKING;
 }
 
 static void wake_at(pawl_place p)
@@ -109,6 +119,7 @@ unsigned pawl_parked_threads(void)
 
 void pawl_fork_word(void)
 {
+    forks++;
     for (int i = 0; i < ENTRIES; i++) {
         uint64_t parked = atomic_load_explicit(&pawl_parked[i], memory_order_relaxed);
         if ((uint32_t)parked != 0) /* a write would copy the page */

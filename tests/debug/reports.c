@@ -195,6 +195,11 @@ static const struct {
              "pawl: destruction of a lock that is held (process @)\n"
              "  thread @ destroys pawl_mcs 0x* here:\n" STACK("destroys") "  thread @ took it here:\n" STACK(
                  "takes_first")},
+            {"shared", "mcs",
+             "pawl: lock that two processes use (process [1-9]*)\n"
+             "  thread [1-9]* takes pawl_mcs 0x*, in shared memory, here:\n" STACK(
+                 "takes_shared") "  process @ has taken it before; locks are for the threads of one "
+                                 "process\n"},
             {"bare_destruction", "pawl_mutex",
              "pawl: destruction of a lock that is held (process @)\n"
              "  thread @ destroys pawl_mutex 0x* here:\n" STACK(

@@ -222,6 +222,47 @@ static void child_has_tables_of_its_own(const lock_info *unused)
     CHECK(pawl_parked_threads() == 0, "the parent's tables changed");
 }
 
+/* ---- a handler that forks while its thread waits: the child's thread goes on waiting */
+
+static pawl_waiter interrupted = PAWL_WAITER;
+
+static void expect_parked(unsigned n)
+{
+    const pawl_bucket *b = pawl_place_of(&word, PAWL_ANY).bucket;
+    CHECK(atomic_load(&b->parked) == n && pawl_parked_threads() == n, "%u and %u are counted instead of %u",
+          atomic_load(&b->parked), pawl_parked_threads(), n);
+}
+
+static void wait_on(void)
+{
+    pawl_park(&interrupted, &word, PAWL_ANY, true);
+    expect_parked(1); /* or else a post of the child would not wake it */
+    CHECK(interrupted.state == PAWL_READY, "does not look before it sleeps");
+    pawl_park(&interrupted, &word, PAWL_ANY, true);
+    expect_parked(1);
+    pawl_wait_over(&interrupted, &word);
+    expect_parked(0);
+}
+
+static void end_the_wait(void)
+{
+    pawl_waiter other = PAWL_WAITER;
+    pawl_park(&other, &word, PAWL_ANY, true);
+    pawl_wait_over(&interrupted, &word);
+    expect_parked(1); /* the other one */
+}
+
+static void child_counts_the_thread_that_a_handler_interrupted(const lock_info *unused)
+{
+    (void)unused;
+    pawl_park(&interrupted, &word, PAWL_ANY, true);
+    in_child(wait_on);
+    in_child(end_the_wait);
+    expect_parked(1);
+    pawl_wait_over(&interrupted, &word);
+    expect_parked(0);
+}
+
 /* The thread that was to empty its mailboxes does not exist here, and the rest of its block of hapaxes is the
  * parent's. */
 static void expect_clean_thread(void)
@@ -253,6 +294,7 @@ static const promise promises[] = {
     ONE("cond", child_has_no_waiters),
     ONE("wait", child_counts_no_sleepers),
     ONE("wait", child_has_tables_of_its_own),
+    ONE("wait", child_counts_the_thread_that_a_handler_interrupted),
     ONE("system", child_has_a_thread_state_of_its_own),
 };
 

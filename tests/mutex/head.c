@@ -263,6 +263,44 @@ static void a_head_that_leaves_wakes_the_next(const lock_info *unused)
     CHECK(!leave(&mutex, w), "gave up what it was handed");
 }
 
+/* ---- a wait as a whole */
+
+static int waited;
+
+static void wait_as_head(int me, void *w)
+{
+    (void)me;
+    waited = pawl_mutex_wait(&mutex, w, CLOCK_MONOTONIC, NULL);
+}
+
+static void a_wait_ends_when_it_is_handed_the_mutex(const lock_info *unused)
+{
+    (void)unused;
+    pawl_sleeper *w = behind(1, PAWL_OWNER, UP);
+    mutex.grace = 16;
+    wait_as_head(0, w);
+    CHECK(waited == 0 && mutex.grace == 16, "%d, and grace %u", waited, mutex.grace);
+}
+
+/* How late it came says whether the next hand-off may come sooner. In between, it says nothing: then again. */
+static void who_slept_before_it_was_handed_the_mutex_learns(const lock_info *unused)
+{
+    (void)unused;
+    do {
+        team_member sleeper[1];
+        pawl_sleeper *w = behind(1, PAWL_ASLEEP, PAWL_M_WAITERS);
+        mutex.grace = 16;
+        team_start(sleeper, 1, wait_as_head, w);
+        team_await_asleep(sleeper, 1);
+        take_out(w);
+        mutex.looked = (uint16_t)(pawl_ticks() - 1000);
+        atomic_store_explicit(&w->state, PAWL_OWNER, memory_order_release);
+        pawl_futex_wake(&w->state);
+        team_join(sleeper, 1);
+        CHECK(waited == 0, "the wait ends with %d", waited);
+    } while (mutex.grace == 16);
+}
+
 static const promise promises[] = {
     ONE("mutex", the_more_often_it_lost_the_longer_it_sleeps),
     ONE("mutex", a_newcomer_does_not_count_its_loss),
@@ -277,6 +315,8 @@ static const promise promises[] = {
     ONE("mutex", it_asks_when_its_share_is_over),
     ONE("mutex", who_wins_after_a_sleep_has_not_lost),
     ONE("mutex", a_head_that_leaves_wakes_the_next),
+    ONE("mutex", a_wait_ends_when_it_is_handed_the_mutex),
+    ONE("mutex", who_slept_before_it_was_handed_the_mutex_learns),
 };
 
 HARNESS_MAIN_WITHOUT_LOCKS(promises)

@@ -30,12 +30,13 @@ typedef struct pawl_waiter {
     unsigned most;   /* looks before it parks; 0: not known yet    */
     uint32_t ticket; /* the bucket's sequence before the last look */
     uint32_t which;  /* the posts it has announced itself for      */
+    uint32_t forks;  /* before it announced itself                 */
     pawl_wait_state state;
 } pawl_waiter;
 
 #define PAWL_WAITER                                                                                          \
     {                                                                                                        \
-        0, 0, 0, 0, PAWL_LOOKING                                                                             \
+        0, 0, 0, 0, 0, PAWL_LOOKING                                                                          \
     }
 
 /* Which posts wake a sleeper: any, or those of one value (and of the others that fold to the same bits). */
