@@ -147,6 +147,7 @@ section_mutate() {
     build-check/pawl check --mutate --lock "$1" -o "$report" || status=$?
     cat "$report"
     awk '/ in / && / -> / { ok++ } /as expected/ { ok++ } /SURVIVED/ && !/as expected/ { bad++ }
+         /: explains nothing;/ { bad++ }
          END { printf "%d passed, %d failed\n", ok, bad }' "$report"
     return $status
 }
