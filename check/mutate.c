@@ -96,7 +96,7 @@ static bool try_to_kill(hunt *h, const struct lab_site_group *g, mutation *m)
         check_options o = *h->options;
         o.profile = sooner[i];
         o.exhaustive = false;
-        bool is_less = h->options->exhaustive || o.profile.seconds < h->options->profile.seconds;
+        bool is_less = h->options->exhaustive || o.profile.seconds <= h->options->profile.seconds;
         if (is_less && kill_by(h, g, true, &o, m))
             return true;
     }
