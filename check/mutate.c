@@ -88,8 +88,14 @@ static bool kill_by(hunt *h, const struct lab_site_group *g, bool visited, const
     return false;
 }
 
-/* A survivor that is explained has survived for a while, which is enough: the order stays in any case. Any other
- * is tried with all that was asked for, even by cases that have never come to this place. */
+static const char *reason_of(const hunt *h, const mutation *m)
+{
+    return survivor_reason(h->lock != NULL ? h->lock->name : "semaphore", m->site,
+                           check_op_name(m->op, m->role), check_order_name(m->from));
+}
+
+/* A survivor that is explained needs no longer search: the order stays in any case. Any other is tried with all that
+ * was asked for in the end, even by cases that have never come to this place. */
 static bool try_to_kill(hunt *h, const struct lab_site_group *g, mutation *m)
 {
     for (size_t i = 0; i < sizeof sooner / sizeof sooner[0]; i++) {
@@ -99,10 +105,9 @@ static bool try_to_kill(hunt *h, const struct lab_site_group *g, mutation *m)
         bool is_less = h->options->exhaustive || o.profile.seconds <= h->options->profile.seconds;
         if (is_less && kill_by(h, g, true, &o, m))
             return true;
+        if (reason_of(h, m) != NULL)
+            return false;
     }
-    if (survivor_reason(h->lock != NULL ? h->lock->name : "semaphore", m->site, check_op_name(m->op, m->role),
-                        check_order_name(m->from)) != NULL)
-        return false;
     return kill_by(h, g, true, h->options, m) || kill_by(h, g, false, h->options, m);
 }
 
@@ -111,9 +116,7 @@ static bool try_to_kill(hunt *h, const struct lab_site_group *g, mutation *m)
 static void visit_sites(hunt *h, int count)
 {
     check_options brief = *h->options;
-    brief.profile = check_quick;
-    brief.profile.seconds = 0.2;
-    brief.profile.sample_seconds = 0.2;
+    brief.profile = sooner[0];
     brief.exhaustive = false;
     lab_unmutate();
     lab_forget_sites();

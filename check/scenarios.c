@@ -198,6 +198,8 @@ static void thread_exit(int id)
 static void nodes_are_back(void)
 {
     count_visits();
+    if (state.with.lock->own_waiting)
+        return; /* it has no nodes */
     if (state.with.lock->destroy != NULL)
         state.with.lock->destroy(&state.lock[0]);
     pawl_nodes_trim(0);
