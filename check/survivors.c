@@ -12,6 +12,7 @@ static const struct {
     {"capacitor", "semaphore.h", "load", "acquire", "the inner lock orders; the semaphore alone needs it"},
     {"capacitor", "wait.h<semaphore.h", "", "", "the inner lock orders; the semaphore alone needs it"},
     {"capacitor", "wait.h<capacitors.h", "", "", "the inner lock orders; kept as in the semaphore"},
+    {"capacitor", "wait.h<capacitor.h", "rmw", "release", "the inner lock orders; kept as in the semaphore"},
     {"capacitor_reciprocating", "atomic.h<reciprocating.h<capacitors.h", "cas", "release",
      "a trylock that backs out has nothing to publish; unlock needs it"},
     {"capacitor_lifo", "lifo.h<capacitors.h", "cas", "release",

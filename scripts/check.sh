@@ -25,7 +25,7 @@ configure() {
     echo "$*" >"$directory/check-options"
 }
 
-# build [TARGET] - in build-check; sections that run side by side take turns
+# build [TARGET...] - in build-check; sections that run side by side take turns
 build() {
     mkdir -p build-check
     (
@@ -124,7 +124,7 @@ section_mutants() {
 # check_locks OPTION... - every lock against the memory model; a lock that is "ok" has passed
 check_locks() {
     local report=$logs/report.$BASHPID status=0
-    build
+    build pawl check/pawl-check
     build-check/pawl check "$@" -o "$report" || status=$?
     cat "$report"
     awk 'NR > 1 && /^[a-z_0-9]+ .*ok$/ { ok++ } / in scenario / { bad++ } END { printf "%d passed, %d failed\n", ok, bad }' \
@@ -144,7 +144,7 @@ section_deep_check() {
 # Every memory order in the locks is needed, or check/survivors.c says why it stays.
 section_mutate() {
     local report=$logs/report.$BASHPID status=0
-    build
+    build pawl check/pawl-check
     build-check/pawl check --mutate --lock "$1" -o "$report" || status=$?
     cat "$report"
     awk '/ in / && / -> / { ok++ } /as expected/ { ok++ } /SURVIVED/ && !/as expected/ { bad++ }
