@@ -57,6 +57,13 @@ def check_exhaustive_means_exhaustive():
 
 
 @test
+def check_budget_is_for_everything_together():
+    report = json.loads(output("check", "--deep", "--budget", "3s", "--jobs", "8", "--lock", "hapax_vw2", "--json"))
+    seconds = sum(c["seconds"] for c in report["locks"][0]["cases"])
+    check(0.5 < seconds < 5, f"{seconds} s of CPU time")
+
+
+@test
 def check_semaphore_is_a_subject():
     report = json.loads(output("check", "--quick", "--lock", "semaphore", "--json"))
     names = {c["scenario"].split("/")[0] for c in report["locks"][0]["cases"]}
