@@ -91,6 +91,9 @@ static void add_scenario(builder *b, const scenario *s)
         with.random = b->options->seed + toss;
         add_case(b, s, with, "toss", toss);
     }
+    with = plain_setting(b);
+    if (b->lock->tunables & PAWL_TUNES_COIN)
+        add_case(b, s, (with.coin = 1, with), "coin", 1); /* always heads */
 }
 
 static const struct {

@@ -20,11 +20,19 @@ bool pawl_thread_enter(void)
     return true;
 }
 
+/* Threads and seeds that are neighbours toss different coins: a multiplication moves the difference up, a shift down. */
+static uint64_t seed_of(int id)
+{
+    uint64_t x = (state.with.random * 8 + (uint64_t)id) * 0x9E3779B97F4A7C15u;
+    x = (x ^ x >> 32) * 0xD6E8FEB86659FD93u;
+    return (x ^ x >> 32) | 1; /* 0 would be replaced by an address */
+}
+
 /* Runs first in each thread. It settles what would otherwise depend on where memory happens to be, or cost each
  * thread a visit to the pool, which only `exit` is about. */
 static void begin_thread(int id, bool own_nodes)
 {
-    pawl_random_self = state.with.random + 0x9E3779B97F4A7C15u * (uint64_t)(id + 1);
+    pawl_random_self = seed_of(id);
     if (!own_nodes)
         return;
     for (int i = 0; i < CHECK_NODES; i++)
