@@ -240,6 +240,8 @@ int main(int argc, char **argv)
     if (r.count == 0)
         add_all(&r);
     int cases = count_cases(&r);
+    if (r.jobs > r.count)
+        r.jobs = r.count;
     if (r.budget != 0)
         spend_budget(&r, cases);
     output_check(r.output);
@@ -248,8 +250,7 @@ int main(int argc, char **argv)
     output_open(&o, r.output);
     report rep;
     report_begin(&rep, &o, &r.options, r.mutate, r.json);
-    work_on(r.subjects, r.count, &r.options, r.mutate, r.jobs < r.count ? r.jobs : r.count,
-            isatty(STDERR_FILENO) == 1, collect, &rep);
+    work_on(r.subjects, r.count, &r.options, r.mutate, r.jobs, isatty(STDERR_FILENO) == 1, collect, &rep);
     int status = report_end(&rep) ? EXIT_SUCCESS : EXIT_BAD_NEWS;
     output_close(&o);
     free(r.subjects);

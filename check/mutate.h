@@ -22,3 +22,4 @@ typedef void mutation_sink(const lock_info *lock, const mutation *m, void *arg);
 int check_mutate(const lock_info *lock, const check_options *o, mutation_sink *sink, void *arg);
 
 const char *check_order_name(int order);
+const char *check_op_name(enum lab_op op, enum lab_role role);

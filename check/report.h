@@ -7,6 +7,7 @@
 typedef struct report {
     output *to;
     json_t *locks; /* everything found, for JSON; NULL for text */
+    json_t *stale; /* rows of survivors.c that explain nothing  */
     const check_options *options;
     bool mutate;
     uint64_t executions, cases, exhaustive,

@@ -50,6 +50,11 @@ static void add_case(builder *b, const scenario *s, scenario_setting with, const
     b->count++;
 }
 
+bool check_stands_for_libpawl(const lock_info *lock)
+{
+    return lock != NULL && strcmp(lock->name, "mcs") == 0;
+}
+
 /* Every scenario spins and sleeps. The first one also runs with all that may matter to this lock: colliding slots,
  * other platoons, other coin tosses, other ways to sleep. */
 static void add_scenario(builder *b, const scenario *s)
@@ -62,7 +67,7 @@ static void add_scenario(builder *b, const scenario *s)
     bool hashes = b->lock == NULL || b->lock->waiting == PAWL_SEMI_PRIVATE;
     static const char *const asleep[] = {
         [CHECK_PARK] = "park", [CHECK_PARK_FENCED] = "fenced", [CHECK_PARK_REFUSED] = "refused"};
-    int ways = first ? CHECK_PARK_REFUSED : CHECK_PARK;
+    int ways = first || check_stands_for_libpawl(b->lock) ? CHECK_PARK_REFUSED : CHECK_PARK;
     for (int how = CHECK_PARK; s->sleeps && how <= ways; how++) {
         with.waiting = (check_waiting)how;
         add_case(b, s, with, asleep[how], 1);
@@ -86,6 +91,9 @@ static void add_scenario(builder *b, const scenario *s)
         with.random = b->options->seed + toss;
         add_case(b, s, with, "toss", toss);
     }
+    with = plain_setting(b);
+    if (b->lock->tunables & PAWL_TUNES_COIN)
+        add_case(b, s, (with.coin = 1, with), "coin", 1); /* always heads */
 }
 
 static const struct {

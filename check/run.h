@@ -45,6 +45,9 @@ typedef struct check_outcome {
 /* Of any lock, or of the semaphore. */
 bool check_has_scenario(const char *name);
 
+/* The pool of nodes and parking are the same for all locks. One uses both, and sleeps in every way there is. */
+bool check_stands_for_libpawl(const lock_info *lock);
+
 /* The cases of a lock (NULL: of the semaphore). Returns how many; at most `most` are written. */
 int check_cases(const lock_info *lock, const check_options *o, check_case *cases, int most);
 

@@ -20,11 +20,19 @@ bool pawl_thread_enter(void)
     return true;
 }
 
+/* Threads and seeds that are neighbours toss different coins: a multiplication moves the difference up, a shift down. */
+static uint64_t seed_of(int id)
+{
+    uint64_t x = (state.with.random * 8 + (uint64_t)id) * 0x9E3779B97F4A7C15u;
+    x = (x ^ x >> 32) * 0xD6E8FEB86659FD93u;
+    return (x ^ x >> 32) | 1; /* 0 would be replaced by an address */
+}
+
 /* Runs first in each thread. It settles what would otherwise depend on where memory happens to be, or cost each
  * thread a visit to the pool, which only `exit` is about. */
 static void begin_thread(int id, bool own_nodes)
 {
-    pawl_random_self = state.with.random + 0x9E3779B97F4A7C15u * (uint64_t)(id + 1);
+    pawl_random_self = seed_of(id);
     if (!own_nodes)
         return;
     for (int i = 0; i < CHECK_NODES; i++)
@@ -149,6 +157,23 @@ static void retry(int id)
         visit(id, 0);
 }
 
+/* The first thread holds the lock until the second has tried: trylock waits for nobody. */
+static void try_held(int id)
+{
+    begin_thread(id, true);
+    if (id > 0) {
+        try_visit(id, 0);
+        atomic_store_explicit(&state.flag, 1, memory_order_release);
+        return;
+    }
+    lock_ctx c;
+    lock(0, &c);
+    while (atomic_load_explicit(&state.flag, memory_order_acquire) == 0)
+        ;
+    unlock(0, &c);
+    state.entered[id]++;
+}
+
 static bool has_trylock(const lock_info *lock)
 {
     return lock->trylock != NULL;
@@ -181,6 +206,8 @@ static void thread_exit(int id)
 static void nodes_are_back(void)
 {
     count_visits();
+    if (state.with.lock->own_waiting)
+        return; /* it has no nodes */
     if (state.with.lock->destroy != NULL)
         state.with.lock->destroy(&state.lock[0]);
     pawl_nodes_trim(0);
@@ -250,6 +277,14 @@ static void hand_off(int id)
     give_away(id, false);
 }
 
+/* The first thread may find the lock held, then free, and be followed before it has the lock as it wants it. */
+static void hand_off_between(int id)
+{
+    hand_off(id);
+    if (id > 1)
+        visit(id, 0);
+}
+
 static void orphan(int id)
 {
     give_away(id, true);
@@ -258,6 +293,11 @@ static void orphan(int id)
 static bool is_oblivious(const lock_info *lock)
 {
     return lock->oblivious || lock->acquire_oblivious != NULL;
+}
+
+static bool is_made_oblivious(const lock_info *lock)
+{
+    return lock->acquire_oblivious != NULL;
 }
 
 /* Some locks keep no node while nobody waits for them. */
@@ -292,11 +332,15 @@ const scenario check_scenarios[] = {
      0},
     {"retry", "trylock between two hand-overs", 2, 2, retry, trylock_alone_succeeds, has_trylock, false,
      false, 0},
+    {"try-held", "the owner waits for a thread that tries", 2, 1, try_held, NULL, has_trylock, false, false,
+     0},
     {"exit", "threads end and their memory is used again", 3, 2, thread_exit, nodes_are_back, NULL, true,
      false, 0},
     {"destroy", "the last owner destroys the lock", 3, 1, destroy, NULL, promises_prompt_destruction, true,
      true, 0},
     {"hand-off", "another thread unlocks", 3, 1, hand_off, NULL, is_oblivious, false, true, 0},
+    {"hand-off-between", "another thread unlocks, a third comes twice", 3, 1, hand_off_between, NULL,
+     is_made_oblivious, false, false, 0},
     {"orphan", "the owner ends, another thread unlocks", 3, 1, orphan, NULL, is_oblivious, true, true, 0},
     {"idle", "a lock that nobody waits for keeps nothing", 3, 2, idle, nodes_are_back, can_be_idle, true,
      true, 0},

@@ -1,18 +1,18 @@
 /* survivors.c - memory orders that the checker found no need for, and why they stay */
 #include "survivors.h"
+#include "subjects.h"
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <string.h>
+#include <stdio.h>
 
 /* Sites have no line numbers, so that edits elsewhere in a file do not matter. The first entry that a survivor begins
  * with explains it; docs/verification.md tells the stories. */
 static const struct {
     const char *lock, *site, *op, *from, *reason;
-} expected[] = {
+} rows[] = {
     {"capacitor", "semaphore.h", "load", "acquire", "the inner lock orders; the semaphore alone needs it"},
     {"capacitor", "wait.h<semaphore.h", "", "", "the inner lock orders; the semaphore alone needs it"},
     {"capacitor", "wait.h<capacitors.h", "", "", "the inner lock orders; kept as in the semaphore"},
+    {"capacitor", "wait.h<capacitor.h", "rmw", "release", "the inner lock orders; kept as in the semaphore"},
     {"capacitor_reciprocating", "atomic.h<reciprocating.h<capacitors.h", "cas", "release",
      "a trylock that backs out has nothing to publish; unlock needs it"},
     {"capacitor_lifo", "lifo.h<capacitors.h", "cas", "release",
@@ -22,13 +22,18 @@ static const struct {
     {"hemlock_chain", "hemlock_chain.h<hemlock_chain.h<hemlock_chain.h<hemlock_chain.h", "cas", "release",
      "putting back what it took itself; arrival, the same code, needs it"},
     {"mcs", "nodes.c<nodes.c", "store", "release", "the lock of a pool that nobody else uses any more"},
-    {"mcs", "park.c<park.c", "rmw", "acquire", "for a waiter that sleeps while the process starts"},
-    {"mcs", "wait.h<mailboxes.h", "load", "acquire", "Overlap's mailbox, which mcs never fills"},
-    {"pawl_mutex", "cond.c<cond.c<cond.c", "store", "release", "the same code, where a lock orders as well"},
-    {"pawl_mutex", "cond.c<cond.c", "store", "release",
-     "counting one more waiter: the same code as for one less"},
-    {NULL, NULL, NULL, NULL, NULL},
+    {"mcs", "fence.c<fence.c", "store", "release", "the lab's nap is a fence for those that rely on it, too"},
+    {"mcs", "fence.c", "load", "acquire", "the lab's nap is a fence for those that rely on it, too"},
+    {"reciprocating", "reciprocating.h<reciprocating.h<locks.def", "rmw", "acq_rel",
+     "of an owner that gives the lock away: its next swap acquires; lock, the same code, needs it"},
+    {"pawl_", "cond.c<cond.c<cond.c", "store", "release", "the same code, where a lock orders as well"},
+    {"pawl_", "cond.c<cond.c", "store", "release",
+     "counting one more waiter, or passing a broadcast on: the same code, where a lock orders as well"},
 };
+enum { ROWS = sizeof rows / sizeof rows[0] };
+
+static int tried[ROWS];     /* locks that the row may be about, in this run */
+static int explained[ROWS]; /* survivors */
 
 /* Copies a site without ":12:34". How many functions of wait.h are inlined in one another does not matter, either. */
 static void without_lines(const char *site, char *plain, size_t size)
@@ -56,9 +61,38 @@ const char *survivor_reason(const char *lock, const char *site, const char *op, 
 {
     char plain[256];
     without_lines(site, plain, sizeof plain);
-    for (size_t i = 0; expected[i].reason != NULL; i++)
-        if (begins(lock, expected[i].lock) && begins(plain, expected[i].site) && begins(op, expected[i].op) &&
-            begins(from, expected[i].from))
-            return expected[i].reason;
+    for (size_t i = 0; i < ROWS; i++)
+        if (begins(lock, rows[i].lock) && begins(plain, rows[i].site) && begins(op, rows[i].op) &&
+            begins(from, rows[i].from)) {
+            explained[i]++;
+            return rows[i].reason;
+        }
     return NULL;
+}
+
+/* ---- rows that explain nothing any more */
+
+void survivors_tried(const char *lock)
+{
+    for (size_t i = 0; i < ROWS; i++)
+        tried[i] += begins(lock, rows[i].lock);
+}
+
+/* How many locks the row may be about. */
+static int locks_of(size_t row)
+{
+    int count = begins("semaphore", rows[row].lock);
+    for (int i = 0; i < check_lock_count; i++)
+        count += begins(check_locks[i].name, rows[row].lock);
+    return count;
+}
+
+void survivors_stale(void (*tell)(const char *row, void *arg), void *arg)
+{
+    char text[256];
+    for (size_t i = 0; i < ROWS; i++)
+        if (explained[i] == 0 && tried[i] == locks_of(i)) {
+            snprintf(text, sizeof text, "%s %s: %s %s", rows[i].lock, rows[i].site, rows[i].op, rows[i].from);
+            tell(text, arg);
+        }
 }

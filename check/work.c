@@ -54,17 +54,11 @@ static json_t *check_all_cases(const subject *s, const check_options *o)
 static void add_mutation(const lock_info *lock, const mutation *m, void *arg)
 {
     (void)lock;
-    static const char *const ops[] = {[LAB_LOAD] = "load",
-                                      [LAB_STORE] = "store",
-                                      [LAB_RMW] = "rmw",
-                                      [LAB_CAS] = "cas",
-                                      [LAB_FENCE] = "fence"};
-    const char *op = m->role == LAB_FAILURE_ORDER ? "failed cas" : ops[m->op];
-    json_array_append_new(arg,
-                          json_pack("{s:s, s:s, s:s, s:s, s:b, s:s, s:s, s:I, s:f}", "site", m->site, "op",
-                                    op, "from", check_order_name(m->from), "to", check_order_name(m->to),
-                                    "killed", m->killed, "verdict", lab_verdict_name(m->verdict), "by", m->by,
-                                    "executions", (json_int_t)m->executions, "seconds", m->seconds));
+    json_array_append_new(arg, json_pack("{s:s, s:s, s:s, s:s, s:b, s:s, s:s, s:I, s:f}", "site", m->site,
+                                         "op", check_op_name(m->op, m->role), "from",
+                                         check_order_name(m->from), "to", check_order_name(m->to), "killed",
+                                         m->killed, "verdict", lab_verdict_name(m->verdict), "by", m->by,
+                                         "executions", (json_int_t)m->executions, "seconds", m->seconds));
 }
 
 static json_t *mutate_all(const subject *s, const check_options *o)

@@ -172,6 +172,12 @@ struct lab_site_group {
 size_t lab_group_sites(const char *within, struct lab_site_group **groups);
 void lab_free_groups(struct lab_site_group *groups, size_t count);
 
+/* What executes from now on is visited by `visitor`, 0 to LAB_VISITORS - 1. lab_was_visited tells whether any site of
+ * the group was; it is forgotten with the sites. */
+enum { LAB_VISITORS = 128 };
+void lab_visit_as(int visitor);
+bool lab_was_visited(const struct lab_site_group *g, int visitor);
+
 /* From now on the operations at these places use another order. */
 void lab_mutate(const void *const *pcs, size_t count, enum lab_role role, int order);
 void lab_unmutate(void);

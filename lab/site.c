@@ -10,12 +10,14 @@ enum { NOT_MUTATED = -1 };
 struct entry {
     struct lab_site site; /* pc NULL = free */
     int mutated[2];       /* by role */
+    uint64_t visitors[LAB_VISITORS / 64];
 };
 
 static struct entry *table; /* open addressing, at most half full */
 static size_t size, used;
 static struct lab_site *sorted;
 static bool any_mutation;
+static int visitor;
 
 static struct entry *find(const void *pc)
 {
@@ -55,6 +57,7 @@ static struct entry *note(const void *pc, enum lab_op op, int order, int failure
     e->site.op = op;
     e->site.order = order;
     e->site.failure = failure;
+    e->visitors[visitor / 64] |= (uint64_t)1 << visitor % 64;
     return e;
 }
 
@@ -95,6 +98,19 @@ void lab_forget_sites(void)
     table = NULL;
     size = used = 0;
     any_mutation = false;
+}
+
+void lab_visit_as(int id)
+{
+    visitor = id;
+}
+
+bool lab_was_visited(const struct lab_site_group *g, int id)
+{
+    for (size_t i = 0; i < g->count; i++)
+        if (entry_at(g->pcs[i])->visitors[id / 64] >> id % 64 & 1)
+            return true;
+    return false;
 }
 
 static int by_pc(const void *a, const void *b)

@@ -56,12 +56,7 @@ static inline void pawl_hapax_vw2_acquire(pawl_hapax_vw2 *l, pawl_hapax_vw2_ctx 
 
 static inline bool pawl_hapax_vw2_try_acquire(pawl_hapax_vw2 *l, pawl_hapax_vw2_ctx *c)
 {
-    uint64_t last = atomic_load_explicit(&l->arrive, memory_order_relaxed);
-    if (atomic_load_explicit(&l->depart, memory_order_acquire) != last) /* A */
-        return false;
-    c->hapax = pawl_hapax_next();
-    c->waited = false;
-    return pawl_cas_relaxed(&l->arrive, last, c->hapax);
+    return pawl_hapax_vw_try_acquire(l, c); /* A */
 }
 
 static inline void pawl_hapax_vw2_release(pawl_hapax_vw2 *l, pawl_hapax_vw2_ctx *c)

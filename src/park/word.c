@@ -32,9 +32,9 @@ void pawl_parked_fence(bool fence)
 {
     for (int i = 0; i < ENTRIES; i++)
         if (fence)
-            atomic_fetch_or_explicit(&pawl_parked[i], FENCED, memory_order_seq_cst);
+            atomic_fetch_or_explicit(&pawl_parked[i], FENCED, memory_order_relaxed);
         else
-            atomic_fetch_and_explicit(&pawl_parked[i], ~FENCED, memory_order_seq_cst);
+            atomic_fetch_and_explicit(&pawl_parked[i], ~FENCED, memory_order_relaxed);
 }
 
 pawl_place pawl_place_of(const volatile void *w, uint32_t which)
@@ -98,7 +98,7 @@ static void wake_at(pawl_place p)
 {
     if (atomic_load_explicit(&p.bucket->parked, memory_order_relaxed) == 0) /* 4 */
         return;
-    atomic_fetch_add_explicit(&p.bucket->sequence, 1, memory_order_release); /* S */
+    atomic_fetch_add_explicit(&p.bucket->sequence, 1, memory_order_relaxed); /* S: released by the fence P */
     pawl_futex_wake_bits(&p.bucket->sequence, p.kind);
 }
 

@@ -6,7 +6,8 @@ import pathlib
 
 from harness import check, output, pawl, refused, test
 
-SCENARIOS = {"orphan", "contend", "two-locks", "alternate", "trylock", "retry", "exit", "destroy", "hand-off", "crowd"}
+SCENARIOS = {"orphan", "contend", "two-locks", "alternate", "trylock", "retry", "try-held", "exit", "destroy", "hand-off",
+             "crowd"}
 
 
 @test
@@ -56,6 +57,13 @@ def check_exhaustive_means_exhaustive():
 
 
 @test
+def check_budget_is_for_everything_together():
+    report = json.loads(output("check", "--deep", "--budget", "3s", "--jobs", "8", "--lock", "hapax_vw2", "--json"))
+    seconds = sum(c["seconds"] for c in report["locks"][0]["cases"])
+    check(0.5 < seconds < 5, f"{seconds} s of CPU time")
+
+
+@test
 def check_semaphore_is_a_subject():
     report = json.loads(output("check", "--quick", "--lock", "semaphore", "--json"))
     names = {c["scenario"].split("/")[0] for c in report["locks"][0]["cases"]}
@@ -76,6 +84,16 @@ def check_mutate_shows_that_orders_are_needed():
     report = json.loads(output("check", "--quick", "--mutate", "--lock", "ticket", "--json"))
     mutations = report["locks"][0]["mutations"]
     check(len(mutations) >= 3 and all(m["killed"] for m in mutations), str(mutations))
+    check(report["stale"] == [], str(report["stale"]))
+
+
+@test
+def check_mutate_knows_equal_code_of_two_locks_apart():
+    # retrograde locks as ticket does; a compiler that merged the two would leave nothing here to weaken
+    report = json.loads(output("check", "--quick", "--mutate", "--lock", "retrograde", "--scenario", "contend", "--json"))
+    mutations = report["locks"][0]["mutations"]
+    check({m["op"] for m in mutations} == {"load", "store"}, str(mutations))
+    check(all("retrograde.h" in m["site"] and m["killed"] for m in mutations), str(mutations))
 
 
 @test

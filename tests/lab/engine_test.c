@@ -265,6 +265,34 @@ static void mutation(void)
     check(r.verdict == LAB_OK, "ticket lock, mutations taken back: %s", lab_verdict_name(r.verdict));
 }
 
+/* Two programs over different locks: each has visited its own sites, and not the other's. */
+static void visitors(void)
+{
+    struct contest tickets = {&ticket, 1, 0, true}, swaps = {&test_then_set, 1, 0, true};
+    struct lab_program p[2] = {contest(&tickets, 2), contest(&swaps, 2)};
+    struct lab_limits l = limits(1, 1);
+    struct lab_result r;
+    struct lab_site_group *groups;
+    int visited[2] = {0, 0}, by_both = 0, by_nobody = 0;
+    lab_forget_sites();
+    for (int i = 0; i < 2; i++) {
+        lab_visit_as(i * 64); /* one bit in each word */
+        lab_explore(&p[i], &l, &r);
+    }
+    lab_visit_as(0);
+    size_t n = lab_group_sites("locks.c", &groups);
+    for (size_t i = 0; i < n; i++) {
+        bool first = lab_was_visited(&groups[i], 0), second = lab_was_visited(&groups[i], 64);
+        visited[0] += first;
+        visited[1] += second;
+        by_both += first && second;
+        by_nobody += (!first && !second) || lab_was_visited(&groups[i], 1);
+    }
+    check(visited[0] > 0 && visited[1] > 0 && by_both == 0 && by_nobody == 0,
+          "sites and their visitors: %d and %d, %d by both, %d by others", visited[0], visited[1], by_both, by_nobody);
+    lab_free_groups(groups, n);
+}
+
 void engine_tests(void)
 {
     lock_tests();
@@ -279,4 +307,5 @@ void engine_tests(void)
     random_finds();
     rejects_nonsense();
     mutation();
+    visitors();
 }

@@ -1,6 +1,7 @@
 /* main.c - every mutant must be caught, by a verdict that fits what is wrong with it */
 #include "mutants.h"
 #include "../../check/run.h"
+#include "../../check/survivors.h"
 
 #include <stdlib.h>
 
@@ -68,6 +69,48 @@ static bool caught(const mutant *m)
     return false;
 }
 
+/* ---- what --mutate says about rows of survivors.c */
+
+static char last_row[256];
+
+static void count_row(const char *row, void *arg)
+{
+    snprintf(last_row, sizeof last_row, "%s", row);
+    ++*(int *)arg;
+}
+
+static int stale_rows(void)
+{
+    int count = 0;
+    survivors_stale(count_row, &count);
+    return count;
+}
+
+static bool told(bool truth, const char *what)
+{
+    if (!truth)
+        printf("FAIL survivors: %s\n", what);
+    return truth;
+}
+
+/* The rows about capacitors are known to explain nothing when the last capacitor has been tried, not before. */
+static bool stale_rows_are_told(void)
+{
+    bool ok = told(stale_rows() == 0, "no row is stale before its locks were tried");
+    for (int i = 0; i < check_lock_count; i++)
+        if (strcmp(check_locks[i].name, "capacitor_plain") != 0)
+            survivors_tried(check_locks[i].name);
+    int some = stale_rows();
+    survivors_tried("capacitor_plain");
+    int all = stale_rows();
+    ok &= told(0 < some && some < all, "a row is stale when all of its locks were tried");
+
+    char lock[64], site[128], op[16], from[16];
+    bool parsed = sscanf(last_row, "%63s %127[^:]: %15s %15s", lock, site, op, from) == 4;
+    ok &= told(parsed && survivor_reason(lock, site, op, from) != NULL, "a row explains what it names");
+    return ok & told(stale_rows() == all - 1, "a row that explains something is not stale");
+}
+
 int main(int argc, char **argv)
 {
     int passed = 0, failed = 0;
@@ -81,6 +124,12 @@ int main(int argc, char **argv)
                 failed++;
             fflush(stdout);
         }
+    if (argc == 1 || strstr("survivors", argv[1]) != NULL) {
+        if (stale_rows_are_told())
+            passed++;
+        else
+            failed++;
+    }
     printf("%d passed, %d failed\n", passed, failed);
     return failed != 0;
 }
