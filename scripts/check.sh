@@ -11,7 +11,7 @@ set -eu
 cd "$(dirname "$0")/.."
 
 # Sections joined by a + run side by side: each keeps one CPU busy, or waits more than it computes.
-sections=(native headers+embed+abi+debug+toy preload+cli apps+count+report lab+mutants+check clang tsan+asan aarch64+riscv64)
+sections=(native headers+embed+abi+outside+debug+toy rust preload+cli apps+count+report lab+mutants+check clang tsan+asan aarch64+riscv64)
 soak_sections=(native apps tsan asan deep_check mutate)
 scale=1 # of the tests; every section takes a fraction of it
 
@@ -64,6 +64,18 @@ section_headers() {
 section_embed() {
     build
     tests/embed/run.sh build-check
+}
+
+# Projects outside this tree, which find Pawl installed, as a subproject, or vendored.
+section_outside() {
+    build
+    tests/outside/run.sh build-check
+}
+
+# The Rust crate, with the cargos and crates that are here.
+section_rust() {
+    build
+    tests/rust/run.sh build-check
 }
 
 # The binary interface: exported symbols, types, inline text.

@@ -42,6 +42,11 @@ bool pawl_use_membarrier(bool use)
     return have;
 }
 
+bool pawl_uses_membarrier(void)
+{
+    return atomic_load_explicit(&how, memory_order_relaxed) == BY_MEMBARRIER;
+}
+
 /* The kernel refuses, and light sides that do not fence yet may be under way. One that runs makes its store visible
  * before the grace period is over; one that has lost its CPU has passed a fence, and loads later. Only then may
  * others rely on the light sides' fences. */

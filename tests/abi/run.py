@@ -162,7 +162,7 @@ def main():
         # A library of another text, to link programs with; then ours takes its place.
         objects = work / "objects"
         objects.mkdir()
-        sources = [s for s in (root / "src").rglob("*.c") if not re.match(r"hardware_[ax]", s.name)]
+        sources = list((root / "src").rglob("*.c"))
         script = (build / "src/libpawl.map").read_text().replace(f"TEXT_{current}", "TEXT_99").replace(f"_text{current}", "_text99")
         (work / "other.map").write_text(script)
         must(*CC, "-O0", "-D_GNU_SOURCE", "-DPAWL_NO_HOOKS", "-fPIC", "-shared", "-I", other, *sources, "-pthread",
