@@ -4,9 +4,14 @@
  */
 #include "debug_stack.h"
 
-#include <execinfo.h>
 #include <string.h>
 #include <sys/mman.h>
+
+#ifdef __GLIBC__
+#include <execinfo.h>
+#else
+#include <unwind.h>
+#endif
 
 #define CHUNK   (256 * 1024) /* bytes taken from the system at a time */
 #define BUCKETS 4096
@@ -55,6 +60,30 @@ static const debug_stack *keep(void *const *frames, int depth)
     *bucket = s;
     return s;
 }
+
+#ifndef __GLIBC__
+/* Other C libraries leave it to the compiler's. */
+typedef struct walk {
+    void **frames;
+    int depth, most;
+} walk;
+
+static _Unwind_Reason_Code step(struct _Unwind_Context *at, void *input)
+{
+    walk *w = input;
+    if (w->depth == w->most)
+        return _URC_END_OF_STACK;
+    w->frames[w->depth++] = (void *)(uintptr_t)_Unwind_GetIP(at);
+    return _URC_NO_REASON;
+}
+
+static int backtrace(void **frames, int most)
+{
+    walk w = {frames, 0, most};
+    _Unwind_Backtrace(step, &w);
+    return w.depth;
+}
+#endif
 
 const debug_stack *pawl_debug_stack_here(const void *caller)
 {

@@ -2,12 +2,12 @@
 #include "events.h"
 #include "fence.h"
 #include "futex.h"
+#include "kernel.h"
 #include "word.h"
 
 #include "../sandbox.h"
 
 #include <errno.h>
-#include <linux/membarrier.h>
 #include <stdlib.h>
 #include <sys/syscall.h>
 #include <unistd.h>

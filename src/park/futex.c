@@ -1,10 +1,10 @@
 /* futex.c - sleeping in the kernel */
 #include "events.h"
 #include "futex.h"
+#include "kernel.h"
 
 #include <errno.h>
 #include <limits.h>
-#include <linux/futex.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
