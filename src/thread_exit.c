@@ -63,7 +63,7 @@ bool pawl_thread_enter(void)
  * Threads that have used it live on, and must not call leave() at their end: their nodes are lost. Elsewhere the
  * destructor runs at the end of the process, while threads still lock and end, and does nothing. */
 
-#ifndef __GLIBC__
+#if !defined(__GLIBC__) && !defined(_DYNAMIC)
 extern ElfW(Dyn) _DYNAMIC[]; /* which glibc's <link.h> declares */
 #endif
 #pragma weak _DYNAMIC /* a static program has none */
