@@ -11,7 +11,7 @@ set -eu
 cd "$(dirname "$0")/.."
 
 # Sections joined by a + run side by side: each keeps one CPU busy, or waits more than it computes.
-sections=(native headers+embed+abi+outside+debug+toy rust preload+cli apps+count+report lab+mutants+check clang tsan+asan aarch64+riscv64)
+sections=(native headers+embed+abi+outside+debug+toy rust+debian preload+cli apps+count+report lab+mutants+check clang tsan+asan aarch64+riscv64 ppc64el+s390x musl)
 soak_sections=(native apps tsan asan deep_check mutate)
 scale=1 # of the tests; every section takes a fraction of it
 
@@ -187,6 +187,24 @@ section_aarch64() {
 
 section_riscv64() {
     build_and_test build-riscv64 0.01 "$1" -Dtools=false --cross-file cross/riscv64.ini
+}
+
+section_ppc64el() {
+    build_and_test build-ppc64el 0.005 "$1" -Dtools=false -Doptimization=1 -Ddebug=false --cross-file cross/ppc64el.ini
+}
+
+section_s390x() {
+    build_and_test build-s390x 0.005 "$1" -Dtools=false -Doptimization=1 -Ddebug=false --cross-file cross/s390x.ini
+}
+
+# Another C library.
+section_musl() {
+    build_and_test build-musl 0.01 "$1" -Dtools=false -Doptimization=1 -Ddebug=false --cross-file cross/musl.ini
+}
+
+# The Debian packages, in a root of their own.
+section_debian() {
+    tests/debian/run.sh build-check
 }
 
 all_passed=0
