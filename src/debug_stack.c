@@ -9,8 +9,6 @@
 
 #ifdef __GLIBC__
 #include <execinfo.h>
-#else
-#include <unwind.h>
 #endif
 
 #define CHUNK   (256 * 1024) /* bytes taken from the system at a time */
@@ -61,32 +59,9 @@ static const debug_stack *keep(void *const *frames, int depth)
     return s;
 }
 
-#ifndef __GLIBC__
-/* Other C libraries leave it to the compiler's. */
-typedef struct walk {
-    void **frames;
-    int depth, most;
-} walk;
-
-static _Unwind_Reason_Code step(struct _Unwind_Context *at, void *input)
-{
-    walk *w = input;
-    if (w->depth == w->most)
-        return _URC_END_OF_STACK;
-    w->frames[w->depth++] = (void *)(uintptr_t)_Unwind_GetIP(at);
-    return _URC_NO_REASON;
-}
-
-static int backtrace(void **frames, int most)
-{
-    walk w = {frames, 0, most};
-    _Unwind_Backtrace(step, &w);
-    return w.depth;
-}
-#endif
-
 const debug_stack *pawl_debug_stack_here(const void *caller)
 {
+#ifdef __GLIBC__
     void *frames[OWN + DEBUG_FRAMES];
     int depth = backtrace(frames, OWN + DEBUG_FRAMES), first = 0;
     for (int i = 0; i < depth && i < OWN; i++)
@@ -94,10 +69,16 @@ const debug_stack *pawl_debug_stack_here(const void *caller)
             first = i;
     depth -= first;
     return keep(frames + first, depth < DEBUG_FRAMES ? depth : DEBUG_FRAMES);
+#else
+    void *frame = (void *)(uintptr_t)caller; /* other C libraries do not walk the stack */
+    return keep(&frame, 1);
+#endif
 }
 
 void pawl_debug_stack_prepare(void)
 {
+#ifdef __GLIBC__
     void *frame[1];
     backtrace(frame, 1);
+#endif
 }
