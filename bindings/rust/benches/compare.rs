@@ -22,24 +22,23 @@ trait Locks: Sync + Default {
 }
 
 macro_rules! subject {
-    ($name:ident, $mutex:ty, $lock:expr) => {
+    ($name:ident, $mutex:ty $(, $unwrap:ident)?) => {
         #[derive(Default)]
         struct $name($mutex);
         impl Locks for $name {
             #[inline]
             fn with(&self, section: impl FnOnce(&mut u64)) {
-                let lock: fn(&$mutex) -> _ = $lock;
-                section(&mut *lock(&self.0))
+                section(&mut *self.0.lock()$(.$unwrap())?)
             }
         }
     };
 }
 
-subject!(PawlMutex, pawl::Mutex<u64>, |m| m.lock());
-subject!(PawlFair, pawl::FairMutex<u64>, |m| m.lock());
-subject!(ParkingLot, parking_lot::Mutex<u64>, |m| m.lock());
-subject!(ParkingLotFair, parking_lot::FairMutex<u64>, |m| m.lock());
-subject!(Standard, std::sync::Mutex<u64>, |m| m.lock().unwrap());
+subject!(PawlMutex, pawl::Mutex<u64>);
+subject!(PawlFair, pawl::FairMutex<u64>);
+subject!(ParkingLot, parking_lot::Mutex<u64>);
+subject!(ParkingLotFair, parking_lot::FairMutex<u64>);
+subject!(Standard, std::sync::Mutex<u64>, unwrap);
 
 /// Nanoseconds of a lock and an unlock.
 fn alone<L: Locks>(time: Duration) -> f64 {
