@@ -15,10 +15,12 @@ BUILD  ?= build
 BUILD_PACKAGES = gcc libc6-dev meson ninja-build python3 pkg-config libjansson-dev libdw-dev libhwloc-dev git
 # Other libraries' locks and a database, for comparison; built in where they are installed.
 PEER_PACKAGES  = g++ libck-dev libnsync-dev libabsl-dev libleveldb-dev
-TEST_PACKAGES  = $(BUILD_PACKAGES) $(PEER_PACKAGES) clang valgrind python3-jsonschema mandoc \
+TEST_PACKAGES  = $(BUILD_PACKAGES) $(PEER_PACKAGES) clang valgrind python3-jsonschema mandoc abigail-tools cmake \
+                 cargo rustc librust-lock-api-dev librust-parking-lot-dev \
                  chromium chromium-driver gnuplot-nox fonts-dejavu-core \
                  gcc-aarch64-linux-gnu libc6-dev-arm64-cross gcc-riscv64-linux-gnu libc6-dev-riscv64-cross \
-                 qemu-user $(APP_PACKAGES)
+                 gcc-powerpc64le-linux-gnu libc6-dev-ppc64el-cross gcc-s390x-linux-gnu libc6-dev-s390x-cross \
+                 musl-tools parallel qemu-user debhelper dpkg-dev lintian $(APP_PACKAGES)
 # The programs that the interposer is tried under.
 APP_PACKAGES   = g++ python3 git libsqlite3-dev libleveldb-dev liblmdb-dev libjemalloc2 memcached redis-server unbound \
                  pigz xz-utils zstd lbzip2 perl binutils

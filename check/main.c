@@ -3,8 +3,7 @@
  * A program of its own, which `pawl check` starts: the lab replaces the compiler's thread sanitizer and the
  * futex system call, and the locks in here are compiled for it.
  */
-#include "report.h"
-#include "work.h"
+#include "parts.h"
 #include "../cli/json.h"
 #include "../cli/parse.h"
 
@@ -15,8 +14,10 @@ typedef struct request {
     check_options options;
     subject *subjects;
     int count;
-    bool mutate, json;
-    const char *replay, *output;
+    bool mutate, json, units, merge;
+    const char *replay, *output, *shard;
+    char **files; /* to merge */
+    int file_count;
     int jobs;
     uint64_t budget; /* ns, 0: none */
 } request;
@@ -34,7 +35,10 @@ enum {
     BUDGET,
     REPLAY,
     MUTATE,
-    JSON
+    JSON,
+    UNITS,
+    SHARD,
+    MERGE
 };
 
 static const struct argp_option options[] = {
@@ -55,6 +59,9 @@ static const struct argp_option options[] = {
     {"replay", REPLAY, "TEXT", 0,
      "Run the one execution that a violation was reported with, and show its trace", 0},
     {"jobs", 'j', "N", 0, "Locks to check at a time (as many as there are CPUs)", 0},
+    {"units", UNITS, NULL, 0, "List the units that can be checked apart: the locks", 0},
+    {"shard", SHARD, "K/N", 0, "Check the Kth of N parts of them", 0},
+    {"merge", MERGE, NULL, 0, "Join the JSON of all parts, in FILEs, and report it as one", 0},
     {"json", JSON, NULL, 0, "Write JSON", 0},
     {"output", 'o', "FILE", 0, "Write to a file instead of standard output", 0},
     {0},
@@ -172,6 +179,18 @@ static error_t parse(int key, char *argument, struct argp_state *state)
     case 'j':
         r->jobs = (int)parse_number("--jobs", argument, 1, 256);
         return 0;
+    case UNITS:
+        r->units = true;
+        return 0;
+    case SHARD:
+        r->shard = argument;
+        return 0;
+    case MERGE:
+        r->merge = true;
+        return 0;
+    case ARGP_KEY_ARG:
+        r->files[r->file_count++] = argument;
+        return 0;
     case JSON:
         r->json = true;
         return 0;
@@ -182,7 +201,7 @@ static error_t parse(int key, char *argument, struct argp_state *state)
     return ARGP_ERR_UNKNOWN;
 }
 
-static const struct argp argp = {options, parse, NULL, doc, common_options, NULL, NULL};
+static const struct argp argp = {options, parse, "[FILE...]", doc, common_options, NULL, NULL};
 
 static int count_cases(const request *r)
 {
@@ -220,6 +239,27 @@ static int replay(const request *r)
     return out.verdict == LAB_OK ? EXIT_SUCCESS : EXIT_BAD_NEWS;
 }
 
+/* One per line, for a program that hands them out. */
+static int list_units(const request *r)
+{
+    output o;
+    output_open(&o, r->output);
+    for (int i = 0; i < r->count; i++)
+        fprintf(o.file, "%s\n", r->subjects[i].name);
+    output_close(&o);
+    return EXIT_SUCCESS;
+}
+
+static int merge(const request *r)
+{
+    output o;
+    output_open(&o, r->output);
+    int status = parts_merge(r->files, r->file_count, r->subjects, r->count, &o, r->json) ? EXIT_SUCCESS
+                                                                                          : EXIT_BAD_NEWS;
+    output_close(&o);
+    return status;
+}
+
 static void collect(json_t *found, void *arg)
 {
     report *rep = arg;
@@ -231,14 +271,23 @@ int main(int argc, char **argv)
     request r = {.options = {.profile = check_standard, .seed = 1},
                  .jobs = (int)sysconf(_SC_NPROCESSORS_ONLN)};
     r.subjects = allocate(subject_count(), sizeof *r.subjects);
+    r.files = allocate((size_t)argc + 1, sizeof *r.files);
     static char name[] = "pawl check";
     if (argc > 0)
         argv[0] = name;
     parse_options(&argp, argc, argv, 0, &r);
     if (r.replay != NULL)
         return replay(&r);
+    if (r.file_count > 0 && !r.merge)
+        fail("'%s': only --merge takes files", r.files[0]);
     if (r.count == 0)
         add_all(&r);
+    if (r.merge)
+        return merge(&r);
+    if (r.shard != NULL && (r.count = parts_take_shard(r.subjects, r.count, r.shard)) == 0)
+        fail("--shard '%s': has no unit", r.shard);
+    if (r.units)
+        return list_units(&r);
     int cases = count_cases(&r);
     if (r.jobs > r.count)
         r.jobs = r.count;
@@ -254,5 +303,6 @@ int main(int argc, char **argv)
     int status = report_end(&rep) ? EXIT_SUCCESS : EXIT_BAD_NEWS;
     output_close(&o);
     free(r.subjects);
+    free(r.files);
     return status;
 }

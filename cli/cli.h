@@ -49,4 +49,5 @@ int run_main(int argc, char **argv);
 int bench_main(int argc, char **argv);
 int report_main(int argc, char **argv);
 int compare_main(int argc, char **argv);
+int doctor_main(int argc, char **argv);
 int demo_main(int argc, char **argv);

@@ -7,6 +7,7 @@
 static const command commands[] = {
     {"list", "Show the locks and their properties", list_main},
     {"check", "Check locks against C11's memory model", check_main},
+    {"doctor", "Show what this machine offers to locks, and what libpawl makes of it", doctor_main},
     {"run", "Run a program with another lock under it", run_main},
     {"bench", "Measure locks", bench_main},
     {"report", "Show measurements as a page of charts and tables", report_main},

@@ -35,6 +35,17 @@ const char *time_text(uint64_t ns, char *room)
     return room;
 }
 
+void parse_shard(const char *what, const char *text, uint64_t *part, uint64_t *parts)
+{
+    char first[16];
+    const char *slash = strchr(text, '/');
+    if (slash == NULL || slash == text || (size_t)(slash - text) >= sizeof first)
+        fail("%s '%s': must be K/N, such as 1/4", what, text);
+    snprintf(first, sizeof first, "%.*s", (int)(slash - text), text);
+    *parts = parse_number(what, slash + 1, 1, 1000000);
+    *part = parse_number(what, first, 1, *parts);
+}
+
 uint64_t parse_time(const char *what, const char *text, uint64_t least, uint64_t most)
 {
     char from[TIME_ROOM], to[TIME_ROOM];

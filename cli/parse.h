@@ -8,6 +8,9 @@
 /* A whole number from `least` to `most`. */
 uint64_t parse_number(const char *what, const char *text, uint64_t least, uint64_t most);
 
+/* "K/N": the Kth of N parts. */
+void parse_shard(const char *what, const char *text, uint64_t *part, uint64_t *parts);
+
 /* Nanoseconds: "2", "2s", "0.5s", "500ms", "20us", "100ns". */
 uint64_t parse_time(const char *what, const char *text, uint64_t least, uint64_t most);
 

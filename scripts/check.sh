@@ -11,7 +11,7 @@ set -eu
 cd "$(dirname "$0")/.."
 
 # Sections joined by a + run side by side: each keeps one CPU busy, or waits more than it computes.
-sections=(native headers+embed+debug+toy preload+cli apps+count+report lab+mutants+check clang tsan+asan aarch64+riscv64)
+sections=(native headers+embed+abi+outside+debug+toy rust+debian preload+cli apps+count+report lab+mutants+check clang tsan+asan aarch64+riscv64 ppc64el+s390x+musl)
 soak_sections=(native apps tsan asan deep_check mutate)
 scale=1 # of the tests; every section takes a fraction of it
 
@@ -64,6 +64,24 @@ section_headers() {
 section_embed() {
     build
     tests/embed/run.sh build-check
+}
+
+# Projects outside this tree, which find Pawl installed, as a subproject, or vendored.
+section_outside() {
+    build
+    tests/outside/run.sh build-check
+}
+
+# The Rust crate, with the cargos and crates that are here.
+section_rust() {
+    build
+    tests/rust/run.sh build-check
+}
+
+# The binary interface: exported symbols, types, inline text.
+section_abi() {
+    build
+    tests/abi/run.py build-check
 }
 
 # A new lock with state in each thread.
@@ -171,6 +189,41 @@ section_aarch64() {
 
 section_riscv64() {
     build_and_test build-riscv64 0.01 "$1" -Dtools=false --cross-file cross/riscv64.ini
+}
+
+# build_and_try DIRECTORY FRACTION OPTION... - some of the native tests, where building all of them would take long
+build_and_try() {
+    local directory=$1 fraction=$2 status=0 wrapper
+    local tests='test_exclusion test_destruction test_handover test_hapax test_parking test_semaphore test_trylock
+        mutex/test_mutex_mutex mutex/test_mutex_fairmutex mutex/test_mutex_cond test_platforms'
+    shift 2
+    configure "$directory" -Dtests=true -Dtools=false -Doptimization=1 -Ddebug=false "$@"
+    # shellcheck disable=SC2086 # one word each
+    ninja -C "$directory" $(printf 'tests/%s ' $tests)
+    wrapper=$(sed -n "s/^exe_wrapper = //p" "${@: -1}" | tr -d "[]',")
+    for test in $tests; do
+        # shellcheck disable=SC2086
+        PAWL_TEST_SCALE=$(times "$scale" "$fraction") $wrapper "$directory/tests/$test" || status=1
+    done
+    return $status
+}
+
+section_ppc64el() {
+    build_and_try build-ppc64el 0.003 --cross-file cross/ppc64el.ini
+}
+
+section_s390x() {
+    build_and_try build-s390x 0.003 --cross-file cross/s390x.ini
+}
+
+# Another C library.
+section_musl() {
+    build_and_try build-musl 0.01 --cross-file cross/musl.ini
+}
+
+# The Debian packages, in a root of their own.
+section_debian() {
+    tests/debian/run.sh build-check
 }
 
 all_passed=0

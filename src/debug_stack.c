@@ -4,9 +4,12 @@
  */
 #include "debug_stack.h"
 
-#include <execinfo.h>
 #include <string.h>
 #include <sys/mman.h>
+
+#ifdef __GLIBC__
+#include <execinfo.h>
+#endif
 
 #define CHUNK   (256 * 1024) /* bytes taken from the system at a time */
 #define BUCKETS 4096
@@ -58,6 +61,7 @@ static const debug_stack *keep(void *const *frames, int depth)
 
 const debug_stack *pawl_debug_stack_here(const void *caller)
 {
+#ifdef __GLIBC__
     void *frames[OWN + DEBUG_FRAMES];
     int depth = backtrace(frames, OWN + DEBUG_FRAMES), first = 0;
     for (int i = 0; i < depth && i < OWN; i++)
@@ -65,10 +69,16 @@ const debug_stack *pawl_debug_stack_here(const void *caller)
             first = i;
     depth -= first;
     return keep(frames + first, depth < DEBUG_FRAMES ? depth : DEBUG_FRAMES);
+#else
+    void *frame = (void *)(uintptr_t)caller; /* other C libraries do not walk the stack */
+    return keep(&frame, 1);
+#endif
 }
 
 void pawl_debug_stack_prepare(void)
 {
+#ifdef __GLIBC__
     void *frame[1];
     backtrace(frame, 1);
+#endif
 }

@@ -4,6 +4,8 @@
  * event stream does, after 100 us at most. */
 #include "hardware.h"
 
+#ifdef __aarch64__
+
 unsigned pawl_hardware_wait(pawl_word *w, uint64_t seen)
 {
     uint64_t now;
@@ -19,3 +21,10 @@ unsigned pawl_hardware_wait(pawl_word *w, uint64_t seen)
                      : "memory", "cc");
     return 1; /* one wait may outlast the whole spinning phase */
 }
+
+const char *pawl_hardware_name(void)
+{
+    return "WFE";
+}
+
+#endif

@@ -3,6 +3,8 @@
  * Arm the monitor, look, wait: a change in between ends the wait. Both time out, so that the policy gets its turn. */
 #include "hardware.h"
 
+#ifdef __x86_64__
+
 #include <cpuid.h>
 
 #define CYCLES 4000u /* of the time stamp counter: about 2 us */
@@ -65,3 +67,11 @@ unsigned pawl_hardware_wait(pawl_word *w, uint64_t seen)
         return 0;
     }
 }
+
+const char *pawl_hardware_name(void)
+{
+    static const char *const names[] = {[PAUSE] = "pause", [UMWAIT] = "UMWAIT", [MWAITX] = "MWAITX"};
+    return names[offered()];
+}
+
+#endif

@@ -37,10 +37,10 @@ PAWL_ONE_COPY
     static const pawl_slice *const name_##_listed LISTED = &name_##_slice
 
 #define PAWL_SLICE(name, type, ...)                                                                          \
-    __thread type pawl_##name##_self INITIAL_EXEC;                                                           \
+    __thread type pawl_##name##_self PAWL_NUMBERED("pawl_" #name "_self") INITIAL_EXEC;                      \
     TABLED(name, type, false, __VA_ARGS__)
 #define PAWL_SHARED_SLICE(name, type, ...)                                                                   \
-    __thread type pawl_##name##_self APART;                                                                  \
+    __thread type pawl_##name##_self PAWL_NUMBERED("pawl_" #name "_self") APART;                             \
     GAP(after_##name);                                                                                       \
     TABLED(name, type, true, __VA_ARGS__)
 

@@ -85,19 +85,38 @@ static void search_file(const char *path, symbol *s)
     munmap((void *)(uintptr_t)i.start, i.size);
 }
 
+/* Where the module of an address is loaded, and its file: "" for the program. False if there is none. */
+static bool find_module(const void *address, Dl_info *about, uint64_t *base, const char **name)
+{
+#ifdef __GLIBC__
+    struct link_map *module = NULL;
+    if (dladdr1(address, about, (void **)&module, RTLD_DL_LINKMAP) == 0 || module == NULL)
+        return false;
+    *base = module->l_addr;
+    *name = module->l_name != NULL ? module->l_name : "";
+    return true;
+#else
+    if (dladdr(address, about) == 0)
+        return false;
+    *base = (uint64_t)(uintptr_t)about->dli_fbase; /* of a program that cannot be moved, no symbol matches */
+    *name = about->dli_fname;
+    return true;
+#endif
+}
+
 void pawl_symbol_find(const void *address, symbol *s)
 {
     Dl_info about;
-    struct link_map *module = NULL;
+    uint64_t base;
+    const char *name;
     *s = (symbol){.where = (uint64_t)(uintptr_t)address};
-    if (dladdr1(address, &about, (void **)&module, RTLD_DL_LINKMAP) == 0 || module == NULL) {
+    if (!find_module(address, &about, &base, &name)) {
         search_file("/proc/self/exe", s); /* a static program; in others no symbol matches */
         return;
     }
-    bool program = module->l_name == NULL || module->l_name[0] == '\0';
     copy(s->module, sizeof s->module, about.dli_fname != NULL ? about.dli_fname : "");
-    s->where -= module->l_addr;
-    search_file(program ? "/proc/self/exe" : module->l_name, s);
+    s->where -= base;
+    search_file(name[0] == '\0' ? "/proc/self/exe" : name, s);
     if (s->name[0] == '\0' && about.dli_sname != NULL) {
         copy(s->name, sizeof s->name, about.dli_sname);
         s->offset = (uint64_t)((uintptr_t)address - (uintptr_t)about.dli_saddr);

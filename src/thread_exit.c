@@ -10,6 +10,9 @@
 #include <link.h>
 #include <pthread.h>
 
+/* Only a program that uses debug mode has it linked in. */
+#pragma weak pawl_debug_thread_end
+
 static pthread_key_t key;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static bool have_key;
@@ -32,7 +35,8 @@ static void leave(void *unused)
     (void)unused;
     entered = false; /* a destructor that locks again calls pawl_thread_enter() again */
     valgrind_quiet();
-    pawl_debug_thread_end();
+    if (pawl_debug_thread_end != NULL)
+        pawl_debug_thread_end();
     pawl_thread_leave();
     valgrind_loud();
 }
@@ -59,6 +63,9 @@ bool pawl_thread_enter(void)
  * Threads that have used it live on, and must not call leave() at their end: their nodes are lost. Elsewhere the
  * destructor runs at the end of the process, while threads still lock and end, and does nothing. */
 
+#if !defined(__GLIBC__) && !defined(_DYNAMIC)
+extern ElfW(Dyn) _DYNAMIC[]; /* which glibc's <link.h> declares */
+#endif
 #pragma weak _DYNAMIC /* a static program has none */
 
 static bool can_be_unloaded(void)

@@ -124,6 +124,10 @@ static void expect_offer(uint32_t leaf, uint32_t umwait, uint32_t mwaitx, int ex
     atomic_store(&kind, UNKNOWN);
     step_through(ask, &answer, look);
     CHECK(answer == expected && atomic_load(&kind) == expected, "%d, not %d", answer, expected);
+    CHECK(strcmp(pawl_hardware_name(), expected == UMWAIT   ? "UMWAIT"
+                                       : expected == MWAITX ? "MWAITX"
+                                                            : "pause") == 0,
+          "it is called %s", pawl_hardware_name());
     features_7 = ~umwait;
     step_through(ask, &answer, look);
     CHECK(answer == expected, "asked again");

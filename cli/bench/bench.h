@@ -93,6 +93,10 @@ struct study {
     unsigned *ratios; /* tail's */
     size_t ratio_count;
     unsigned variants; /* a bit for each that is wanted */
+    bool units, merge;
+    const char *shard; /* or NULL */
+    char **files;      /* to merge */
+    size_t file_count;
     /* The results. */
     point *points;
     size_t point_count;
@@ -108,6 +112,11 @@ int workload_main(const workload *w, int argc, char **argv);
 void study_begin(study *s, const workload *w, uint64_t duration_ns);
 void study_measure(study *s);
 void study_end(study *s);
+
+/* parts.c: keeps the points of the shard; lists the units; joins the results of all shards. */
+void parts_take_shard(study *s);
+void parts_list(output *o, const study *s);
+void parts_merge(output *o, const study *s);
 
 /* plan.c: a point like the base, to be changed by the caller; and the usual points, every lock with every number of
  * threads. The pointer holds until the next one is added. */

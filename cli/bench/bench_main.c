@@ -41,6 +41,7 @@ void study_begin(study *s, const workload *w, uint64_t duration_ns)
 void study_measure(study *s)
 {
     s->workload->plan(s);
+    parts_take_shard(s);
     measure(s);
     if (s->workload->done != NULL)
         s->workload->done();
@@ -56,6 +57,7 @@ void study_end(study *s)
         free(s->points[i].samples);
     }
     free(s->points);
+    free(s->files);
     free(s->locks);
     free(s->threads);
     free(s->ratios);
@@ -70,9 +72,26 @@ int workload_main(const workload *w, int argc, char **argv)
     take_options(&s, argc, argv);
     check_environment();
     output_check(s.output);
+    if (s.file_count > 0 && !s.merge)
+        fail("'%s': only --merge takes files", s.files[0]);
+    if (s.shard != NULL && s.format != JSON && !s.units)
+        fail("--shard: a part is written as JSON, for --merge: add --json");
     default_options(&s);
-    study_measure(&s);
     output o;
+    if (s.units || s.merge) {
+        output_open(&o, s.output);
+        if (s.merge) {
+            parts_merge(&o, &s);
+        } else {
+            s.workload->plan(&s);
+            parts_take_shard(&s);
+            parts_list(&o, &s);
+        }
+        output_close(&o);
+        study_end(&s);
+        return EXIT_SUCCESS;
+    }
+    study_measure(&s);
     output_open(&o, s.output);
     if (s.format == TEXT && w->text != NULL)
         w->text(&o, &s);

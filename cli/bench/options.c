@@ -120,7 +120,7 @@ static void take_format(study *s, format wanted)
     s->format = wanted;
 }
 
-enum { WAIT = 0x200, PIN, WARM_UP, BESIDE };
+enum { WAIT = 0x200, PIN, WARM_UP, BESIDE, UNITS, SHARD, MERGE };
 
 static error_t parse(int key, char *argument, struct argp_state *state)
 {
@@ -161,6 +161,21 @@ static error_t parse(int key, char *argument, struct argp_state *state)
     case 'o':
         s->output = argument;
         return 0;
+    case UNITS:
+        s->units = true;
+        return 0;
+    case SHARD:
+        s->shard = argument;
+        return 0;
+    case MERGE:
+        s->merge = true;
+        return 0;
+    case ARGP_KEY_ARG:
+        s->files = realloc(s->files, (s->file_count + 1) * sizeof *s->files);
+        if (s->files == NULL)
+            fail("out of memory");
+        s->files[s->file_count++] = argument;
+        return 0;
     }
     return ARGP_ERR_UNKNOWN;
 }
@@ -193,6 +208,9 @@ static const struct argp_option run_options[] = {
     {"json", 'j', NULL, 0, "Write JSON", 0},
     {"csv", 'c', NULL, 0, "Write CSV, a line for each run", 0},
     {"output", 'o', "FILE", 0, "Write to FILE instead of standard output", 0},
+    {"units", UNITS, NULL, 0, "List the units that can be measured apart: the loads", 0},
+    {"shard", SHARD, "K/N", 0, "Measure the Kth of N parts of them, and write JSON", 0},
+    {"merge", MERGE, NULL, 0, "Join the JSON of all parts, in the files that are the arguments", 0},
     {0},
 };
 

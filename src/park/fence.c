@@ -2,12 +2,12 @@
 #include "events.h"
 #include "fence.h"
 #include "futex.h"
+#include "kernel.h"
 #include "word.h"
 
 #include "../sandbox.h"
 
 #include <errno.h>
-#include <linux/membarrier.h>
 #include <stdlib.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -40,6 +40,11 @@ bool pawl_use_membarrier(bool use)
     pawl_parked_fence(!have);
     atomic_store_explicit(&how, have ? BY_MEMBARRIER : BY_LIGHT_SIDES, memory_order_release); /* E */
     return have;
+}
+
+bool pawl_uses_membarrier(void)
+{
+    return atomic_load_explicit(&how, memory_order_relaxed) == BY_MEMBARRIER;
 }
 
 /* The kernel refuses, and light sides that do not fence yet may be under way. One that runs makes its store visible

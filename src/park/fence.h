@@ -15,5 +15,8 @@
 
 void pawl_fence_heavy(void);
 
+/* Whether it is asymmetric, for `pawl doctor`. */
+bool pawl_uses_membarrier(void);
+
 /* For tests: switches membarrier() on or off. False if it is off, or the kernel has none. Only while nobody waits. */
 bool pawl_use_membarrier(bool use);

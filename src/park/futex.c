@@ -1,12 +1,8 @@
-/* futex.c - sleeping in the kernel */
+/* futex.c - sleeping in the kernel: what all systems share, and Linux. Others: futex_freebsd.c, futex_darwin.c */
 #include "events.h"
 #include "futex.h"
 
 #include <errno.h>
-#include <limits.h>
-#include <linux/futex.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 int pawl_deadline_check(int clock, const struct timespec *deadline)
 {
@@ -14,6 +10,19 @@ int pawl_deadline_check(int clock, const struct timespec *deadline)
         return EINVAL;
     return deadline->tv_nsec < 0 || deadline->tv_nsec >= PAWL_SECOND ? EINVAL : 0;
 }
+
+int pawl_futex_wait(_Atomic(uint32_t) *word, uint32_t value, int clock, const struct timespec *deadline)
+{
+    return pawl_futex_wait_bits(word, value, clock, deadline, PAWL_ALL_BITS);
+}
+
+#ifdef __linux__
+
+#include "kernel.h"
+
+#include <limits.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 int pawl_futex_wait_bits(_Atomic(uint32_t) *word, uint32_t value, int clock, const struct timespec *deadline,
                          uint32_t bits)
@@ -29,11 +38,6 @@ int pawl_futex_wait_bits(_Atomic(uint32_t) *word, uint32_t value, int clock, con
     if (error == EAGAIN)
         pawl_count(PAWL_FUTEX_WAITS_VOID);
     return error == ETIMEDOUT ? ETIMEDOUT : 0;
-}
-
-int pawl_futex_wait(_Atomic(uint32_t) *word, uint32_t value, int clock, const struct timespec *deadline)
-{
-    return pawl_futex_wait_bits(word, value, clock, deadline, PAWL_ALL_BITS);
 }
 
 static void wake(_Atomic(uint32_t) *word, int most, uint32_t bits)
@@ -63,3 +67,16 @@ void pawl_nap(long nanoseconds)
         ;
     errno = before;
 }
+
+#else
+
+/* Nobody wakes this word. */
+void pawl_nap(long nanoseconds)
+{
+    _Atomic(uint32_t) word = 0;
+    struct timespec end = pawl_from_now(CLOCK_MONOTONIC, nanoseconds);
+    while (pawl_futex_wait(&word, 0, CLOCK_MONOTONIC, &end) != ETIMEDOUT)
+        ;
+}
+
+#endif

@@ -12,7 +12,7 @@ WORKLOADS = ["mutexbench", "tail", "occasional", "condvar", "grid", "multiwait",
 
 @test
 def help_and_version_of_every_command():
-    for command in [[], ["list"], ["run"], ["bench"], *[["bench", w] for w in WORKLOADS], ["report"], ["compare"], ["demo"]]:
+    for command in [[], ["list"], ["doctor"], ["run"], ["bench"], *[["bench", w] for w in WORKLOADS], ["report"], ["compare"], ["demo"]]:
         text = output(*command, "--help")
         check(text.startswith("Usage: " + " ".join(["pawl", *command])), f"{command}: {text.splitlines()[0]}")
         check(output(*command, "--usage").startswith("Usage: "), f"{command}: --usage")

@@ -118,7 +118,7 @@ names_of() {
 }
 links_with_lto() {
     include=$(cd "$(dirname "$0")/../../include" && pwd)
-    sources=$(find "$(cd "$(dirname "$0")/../../src" && pwd)" -name '*.c' ! -name 'hardware_[ax]*')
+    sources=$(find "$(cd "$(dirname "$0")/../../src" && pwd)" -name '*.c')
     mkdir "$work/lto"
     # shellcheck disable=SC2086 # one word each
     (cd "$work/lto" && ${CC:-cc} -flto -O1 -D_GNU_SOURCE -DPAWL_NO_HOOKS -I "$include" -c $sources) &&

@@ -60,14 +60,22 @@ typedef _Atomic(uint64_t) pawl_word;
 #define PAWL_HOLE(name)
 #endif
 
-/* A libpawl variable's symbol says how the library was built: code that was compiled differently does not link. (The
- * lab compiles both, and its tunables are variables.) */
+/* The number of the inline text: raise it if code compiled with the old headers would not work with the new library
+ * (docs/embedding.md). The symbols that this code needs have it in their names, so what does not fit does not link. */
+#define PAWL_TEXT_NUMBER 1
+
+/* Likewise, a libpawl variable's symbol says how the library was built: code that was compiled differently does not
+ * link. (The lab compiles both, and its tunables are variables.) */
 #ifdef PAWL_IN_LAB
+#define PAWL_NUMBERED(name)
 #define PAWL_BUILT_WITH(name, tunable)
-#elif defined(PAWL_IN_PTHREAD_MUTEX)
-#define PAWL_BUILT_WITH(name, tunable) __asm__(#name "_in_pthread_mutex_" PAWL_TEXT(tunable))
 #else
-#define PAWL_BUILT_WITH(name, tunable) __asm__(#name "_" PAWL_TEXT(tunable))
+#define PAWL_NUMBERED(name) __asm__(name "_text" PAWL_TEXT(PAWL_TEXT_NUMBER))
+#ifdef PAWL_IN_PTHREAD_MUTEX
+#define PAWL_BUILT_WITH(name, tunable) PAWL_NUMBERED(#name "_in_pthread_mutex_" PAWL_TEXT(tunable))
+#else
+#define PAWL_BUILT_WITH(name, tunable) PAWL_NUMBERED(#name "_" PAWL_TEXT(tunable))
+#endif
 #endif
 #define PAWL_TEXT(x)  PAWL_TEXT_(x)
 #define PAWL_TEXT_(x) #x

@@ -9,6 +9,7 @@
 #pragma once
 
 #include "hooks.h"
+#include "numbered.h"
 
 #include <time.h>
 

@@ -29,6 +29,7 @@
 
 #ifndef PAWL_SLICE /* src/slices.c has its own */
 #define PAWL_SLICE(name, type, ...)                                                                          \
-    PAWL_EXTERN __thread type pawl_##name##_self __attribute__((tls_model("initial-exec")))
+    PAWL_EXTERN __thread type pawl_##name##_self PAWL_NUMBERED("pawl_" #name "_self")                        \
+        __attribute__((tls_model("initial-exec")))
 #define PAWL_SHARED_SLICE(name, type, ...) PAWL_SLICE(name, type, __VA_ARGS__)
 #endif

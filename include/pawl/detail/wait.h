@@ -79,13 +79,14 @@ extern "C" {
 #endif
 
 /* Does what the policy says between two looks at `w`, which held `seen`. */
-void pawl_wait_turn(pawl_waiter *me, pawl_word *w, uint64_t seen, uint32_t which);
+void pawl_wait_turn(pawl_waiter *me, pawl_word *w, uint64_t seen, uint32_t which)
+    PAWL_NUMBERED("pawl_wait_turn");
 
 /* Undoes what pawl_wait_turn() announced. */
-void pawl_wait_over(pawl_waiter *me, pawl_word *w);
+void pawl_wait_over(pawl_waiter *me, pawl_word *w) PAWL_NUMBERED("pawl_wait_over");
 
 /* Unparks the threads that wait on `w` for `v` or for any change. */
-void pawl_unpark(const volatile void *w, uint64_t v);
+void pawl_unpark(const volatile void *w, uint64_t v) PAWL_NUMBERED("pawl_unpark");
 
 /* How many threads are parked, or about to be, on words with these address bits. Never zero where posts must fence
  * for themselves (src/park/fence.h). */

@@ -1,0 +1,115 @@
+/* shim.c - Pawl's inline functions, for Rust to call
+ *
+ * They are compiled here from the headers, not declared again in Rust: so a library whose inline text is another does
+ * not link (docs/embedding.md), and nothing in Rust knows what the bytes of a lock mean. src/raw.rs has the same list.
+ */
+#include <pawl.h>
+
+#include <stddef.h>
+#include <time.h>
+
+#define LOCK(name, words, lock_, trylock_, unlock_)                                                          \
+    _Static_assert(sizeof(pawl_##name) == 8 * (words), "src/raw.rs has another size");                       \
+    _Static_assert(_Alignof(pawl_##name) <= 8, "src/raw.rs has another alignment");                          \
+    void pawl_rust_##name##_lock(pawl_##name *l);                                                            \
+    bool pawl_rust_##name##_trylock(pawl_##name *l);                                                         \
+    void pawl_rust_##name##_unlock(pawl_##name *l);                                                          \
+    void pawl_rust_##name##_lock(pawl_##name *l)                                                             \
+    {                                                                                                        \
+        lock_;                                                                                               \
+    }                                                                                                        \
+    bool pawl_rust_##name##_trylock(pawl_##name *l)                                                          \
+    {                                                                                                        \
+        return trylock_;                                                                                     \
+    }                                                                                                        \
+    void pawl_rust_##name##_unlock(pawl_##name *l)                                                           \
+    {                                                                                                        \
+        unlock_;                                                                                             \
+    }
+
+/* The context is that of a lock which has none. */
+#define PLAIN(name, words)                                                                                   \
+    LOCK(name, words, pawl_##name##_lock(l, &(pawl_##name##_ctx){0}),                                        \
+         pawl_##name##_trylock(l, &(pawl_##name##_ctx){0}),                                                  \
+         pawl_##name##_unlock(l, &(pawl_##name##_ctx){0}))
+
+PLAIN(tts, 1)
+PLAIN(ticket, 2)
+PLAIN(twa, 2)
+PLAIN(clh, 2)
+PLAIN(lifo, 1)
+PLAIN(hemlock_naive, 1)
+PLAIN(hemlock, 1)
+PLAIN(hemlock_overlap, 1)
+PLAIN(hemlock_oh1, 1)
+PLAIN(hemlock_oh2, 1)
+PLAIN(hemlock_chain, 1)
+PLAIN(retrograde, 3)
+PLAIN(retrograde_coin, 6)
+PLAIN(retrograde_twa, 6)
+PLAIN(capacitor_plain, 4)
+PLAIN(capacitor_tts, 4)
+PLAIN(capacitor_ticket, 5)
+PLAIN(capacitor_lifo, 4)
+PLAIN(capacitor_multilane, 67)
+
+static struct timespec from_now(uint64_t nanoseconds)
+{
+    enum { SECOND = 1000000000 };
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    uint64_t whole = nanoseconds / SECOND + (uint64_t)t.tv_sec;
+    long rest = (long)(nanoseconds % SECOND) + t.tv_nsec;
+    t.tv_sec = (time_t)(whole + (uint64_t)(rest / SECOND));
+    t.tv_nsec = rest % SECOND;
+    return t;
+}
+
+#define MUTEX(name, words)                                                                                   \
+    LOCK(name, words, pawl_##name##_lock(l), pawl_##name##_trylock(l), pawl_##name##_unlock(l))              \
+    bool pawl_rust_##name##_lock_for(pawl_##name *l, uint64_t nanoseconds);                                  \
+    bool pawl_rust_##name##_lock_for(pawl_##name *l, uint64_t nanoseconds)                                   \
+    {                                                                                                        \
+        struct timespec deadline = from_now(nanoseconds);                                                    \
+        return pawl_##name##_clocklock(l, CLOCK_MONOTONIC, &deadline) == 0;                                  \
+    }
+
+MUTEX(mutex, 3)
+MUTEX(fairmutex, 1)
+
+void pawl_rust_clh_destroy(pawl_clh *l);
+void pawl_rust_clh_destroy(pawl_clh *l)
+{
+    pawl_clh_destroy(l);
+}
+
+_Static_assert(sizeof(pawl_cond) == 8, "src/condvar.rs has another size");
+
+/* False if the time was over first. UINT64_MAX: no deadline. */
+bool pawl_rust_cond_wait(pawl_cond *c, pawl_mutex *m, uint64_t nanoseconds);
+bool pawl_rust_cond_wait(pawl_cond *c, pawl_mutex *m, uint64_t nanoseconds)
+{
+    if (nanoseconds == UINT64_MAX) {
+        pawl_cond_wait(c, m);
+        return true;
+    }
+    struct timespec deadline = from_now(nanoseconds);
+    return pawl_cond_clockwait(c, m, CLOCK_MONOTONIC, &deadline) == 0;
+}
+
+bool pawl_rust_cond_wait_fair(pawl_cond *c, pawl_fairmutex *m, uint64_t nanoseconds);
+bool pawl_rust_cond_wait_fair(pawl_cond *c, pawl_fairmutex *m, uint64_t nanoseconds)
+{
+    struct timespec deadline = from_now(nanoseconds);
+    bool forever = nanoseconds == UINT64_MAX;
+    return pawl_cond_clockwait_fair(c, m, CLOCK_MONOTONIC, forever ? NULL : &deadline) == 0;
+}
+
+void pawl_rust_cond_notify(pawl_cond *c, bool all);
+void pawl_rust_cond_notify(pawl_cond *c, bool all)
+{
+    if (all)
+        pawl_cond_broadcast(c);
+    else
+        pawl_cond_signal(c);
+}

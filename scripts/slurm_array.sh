@@ -1,0 +1,23 @@
+#!/bin/sh
+#SBATCH --job-name=pawl
+#SBATCH --cpus-per-task=1
+#SBATCH --output=pawl-%a.log
+# slurm_array.sh DIR pawl COMMAND [OPTION...] - one part of a check or a sweep, as a task of a Slurm job array
+#
+#   sbatch --array=1-36 scripts/slurm_array.sh parts pawl check --deep --jobs 1
+#   pawl check --merge parts/*.json
+#
+# Each task writes DIR/part-K.json. For a sweep ask for whole machines of one kind: --exclusive --constraint=...
+set -eu
+if [ $# -lt 3 ] || [ -z "${SLURM_ARRAY_TASK_ID-}" ] || [ -z "${SLURM_ARRAY_TASK_COUNT-}" ]; then
+    echo "slurm_array.sh: usage: sbatch --array=1-N slurm_array.sh DIR pawl COMMAND [OPTION...]" >&2
+    exit 2
+fi
+[ "${SLURM_ARRAY_TASK_MIN-1}" = 1 ] || {
+    echo "slurm_array.sh: the array must begin with 1" >&2
+    exit 2
+}
+parts=$1
+shift
+mkdir -p "$parts"
+exec "$@" --shard "$SLURM_ARRAY_TASK_ID/$SLURM_ARRAY_TASK_COUNT" --json --output "$parts/part-$SLURM_ARRAY_TASK_ID.json"

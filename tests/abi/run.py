@@ -1,0 +1,223 @@
+#!/usr/bin/env python3
+"""run.py BUILD [--update] - the binary interface: what libpawl.so exports, what inlined code needs of it, and whether
+types, symbols and inline text are as the dumps beside this file say
+
+--update writes the dumps anew. Raise PAWL_TEXT_NUMBER (include/pawl/detail/atomic.h) first if code that was compiled
+with the headers before the change would not work with the library after it (docs/embedding.md)."""
+
+import hashlib
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+here = pathlib.Path(__file__).resolve().parent
+root = here.parents[1]
+CC = os.environ.get("CC", "cc").split()
+passed = failed = 0
+
+
+def run(*command, **options):
+    return subprocess.run([str(c) for c in command], capture_output=True, text=True, **options)
+
+
+def must(*command, **options):
+    p = run(*command, **options)
+    assert p.returncode == 0, f"{command[0]}: {p.stdout}{p.stderr}"
+    return p.stdout
+
+
+def promise(function):
+    """Runs a test, and counts it."""
+    global passed, failed
+    try:
+        function()
+        passed += 1
+    except (AssertionError, OSError) as e:
+        failed += 1
+        print(f"FAIL abi/{function.__name__}\n    {e}")
+
+
+def defined(library, version):
+    """The names that a library exports with a version."""
+    lines = must("nm", "-D", "--defined-only", "--with-symbol-versions", library).split("\n")
+    names = [line.split()[-1].split("@@") for line in lines if "@" in line]
+    return {name for name, of in names if of == version}
+
+
+def needed(file):
+    return {line.split()[-1] for line in must("nm", "-u", file).splitlines() if "pawl_" in line}
+
+
+def compile_interface(work, include=root / "include", name="interface", *options):
+    """An object file of interface.c, and a shared library of it with its types."""
+    must(*CC, "-O0", "-g", "-fPIC", *options, "-I", include, "-c", here / "interface.c", "-o", work / f"{name}.o")
+    must(*CC, "-shared", work / f"{name}.o", "-o", work / f"{name}.so")
+    return work / f"{name}.o", work / f"{name}.so"
+
+
+def headers_with(work, name, file, old, new):
+    """A copy of the headers with one change."""
+    copy = work / name
+    shutil.copytree(root / "include", copy)
+    text = (copy / file).read_text()
+    assert old in text, f"{file} has no {old}"
+    (copy / file).write_text(text.replace(old, new))
+    return copy
+
+
+def number(text):
+    return f"#define PAWL_TEXT_NUMBER {text}"
+
+
+def dump(library, to):
+    must("abidw", "--no-corpus-path", "--no-comp-dir-path", "--no-show-locs", "--no-elf-needed", "--drop-undefined-syms",
+         "--out-file", to, library)
+
+
+def differs(old, new):
+    """What abidiff says, or nothing."""
+    p = run("abidiff", "--no-show-locs", old, new)
+    return "" if p.returncode == 0 else p.stdout + p.stderr
+
+
+def text_of_headers():
+    """A line for each header: its digest without comments and layout."""
+    lines = []
+    for path in sorted((root / "include").rglob("*")):
+        if path.suffix in (".h", ".hpp", ".def"):
+            text = re.sub(r"/\*.*?\*/|//[^\n]*", " ", path.read_text(), flags=re.S)
+            digest = hashlib.sha256(" ".join(text.replace("\\\n", " ").split()).encode()).hexdigest()[:16]
+            lines.append(f"{digest} {path.relative_to(root / 'include')}\n")
+    return "".join(lines)
+
+
+def main():
+    build, update = pathlib.Path(sys.argv[1]).resolve(), "--update" in sys.argv
+    library, archive = build / "src/libpawl.so", build / "src/libpawl.a"
+    current = re.search(number(r"(\d+)"), (root / "include/pawl/detail/atomic.h").read_text())[1]
+    temporary = tempfile.TemporaryDirectory(prefix="pawl-abi-")
+    work = pathlib.Path(temporary.name)
+    plain, types = compile_interface(work)
+    hooked, _ = compile_interface(work, root / "include", "hooked", "-DPAWL_DEBUG")
+    functions, inlined = defined(library, "PAWL_0"), defined(library, f"PAWL_TEXT_{current}")
+
+    if update:
+        dump(library, here / "libpawl.abi")
+        dump(types, here / "types.abi")
+        (here / "text.txt").write_text(f"{current} PAWL_TEXT_NUMBER\n{text_of_headers()}")
+        return
+
+    @promise
+    def every_exported_function_is_documented():
+        page = (root / "docs/embedding.md").read_text()
+        assert len(functions) >= 7 and not (hidden := [f for f in functions if f"`{f}`" not in page]), hidden
+
+    @promise
+    def exports_nothing_else_but_what_inlined_code_needs():
+        wanted = (needed(plain) | needed(hooked)) - functions
+        assert inlined == wanted, f"not needed: {inlined - wanted}; missing: {wanted - inlined}"
+        all_names = {l.split()[-1] for l in must("nm", "-D", "--defined-only", library).splitlines()}
+        assert len(all_names) == len(functions) + len(inlined) + 2, all_names
+
+    @promise
+    def soname_is_that_of_the_policy():
+        assert "[libpawl.so.0]" in must("readelf", "-d", library)
+
+    @promise
+    def every_lock_needs_a_symbol_with_the_number():
+        names = must(root / "scripts/names.sh").split()
+        assert len(names) > 30
+        for name in names:
+            plain_name = name.removeprefix("pawl_")
+            mutex = name != plain_name
+            call = f"static pawl_{plain_name} l; pawl_{plain_name}_%s(&l);" if mutex else \
+                f"static pawl_{name} l; pawl_{name}_ctx c; pawl_{name}_%s(&l, &c);"
+            for freestanding in [[], ["-DPAWL_FREESTANDING"]]:
+                for function in ["lock", "unlock"]:
+                    (work / "one.c").write_text(f"#include <pawl.h>\nint main(void) {{ {call % function} return 0; }}\n")
+                    must(*CC, "-O1", *freestanding, "-I", root / "include", "-c", work / "one.c", "-o", work / "one.o")
+                    of = needed(work / "one.o")
+                    assert of or freestanding or function == "unlock", f"{name} {function} needs nothing"
+                    assert not of or any(n.endswith(f"_text{current}") for n in of), f"{name} {function}: {of}"
+
+    other = headers_with(work, "other", "pawl/detail/atomic.h", number(current), number(99))
+    program = "#include <pawl.h>\nint main(void) { static pawl_mutex m; pawl_mutex_lock(&m); pawl_mutex_unlock(&m); return 0; }\n"
+    caller = program.replace("lock(&", "lock_call(&").replace("pawl.h", "pawl/mutex.h")
+    (work / "program.c").write_text(program)
+    (work / "caller.c").write_text(caller)
+
+    @promise
+    def other_inline_text_does_not_link():
+        must(*CC, "-I", other, "-c", work / "program.c", "-o", work / "program.o")
+        for with_library in [library, archive]:
+            p = run(*CC, work / "program.o", with_library, "-pthread", "-o", work / "program")
+            assert p.returncode != 0 and "_text99" in p.stderr, p.stderr
+
+    @promise
+    def program_with_other_inline_text_does_not_start_and_one_that_calls_does():
+        # A library of another text, to link programs with; then ours takes its place.
+        objects = work / "objects"
+        objects.mkdir()
+        sources = list((root / "src").rglob("*.c"))
+        script = (build / "src/libpawl.map").read_text().replace(f"TEXT_{current}", "TEXT_99").replace(f"_text{current}", "_text99")
+        (work / "other.map").write_text(script)
+        must(*CC, "-O0", "-D_GNU_SOURCE", "-DPAWL_NO_HOOKS", "-fPIC", "-shared", "-I", other, *sources, "-pthread",
+             "-Wl,-soname,libpawl.so.0", f"-Wl,--version-script={work / 'other.map'}", "-o", objects / "libpawl.so.0")
+        for name in ["program", "caller"]:
+            must(*CC, "-I", other, work / f"{name}.c", objects / "libpawl.so.0", "-o", work / name)
+            must(work / name, env=os.environ | {"LD_LIBRARY_PATH": str(objects)})
+        ours = os.environ | {"LD_LIBRARY_PATH": str(library.parent)}
+        p = run(work / "program", env=ours)
+        assert p.returncode != 0 and "PAWL_TEXT_99" in p.stderr, p.stderr
+        must(work / "caller", env=ours)
+
+    @promise
+    def inline_text_is_that_of_its_number():
+        stored = (here / "text.txt").read_text()
+        now = f"{current} PAWL_TEXT_NUMBER\n{text_of_headers()}"
+        changed = set(now.splitlines()) - set(stored.splitlines())
+        assert now == stored, f"changed: {sorted(changed)}. Read --help of {pathlib.Path(__file__).name}, then --update"
+
+    if not shutil.which("abidiff") or os.uname().machine != "x86_64" or "Free Software" not in must(*CC, "--version"):
+        print("SKIP abi/dumps: they are gcc's for x86-64, and need abidiff")
+        print(f"{passed} passed, {failed} failed, 1 skipped")
+        sys.exit(failed != 0)
+
+    @promise
+    def symbols_are_as_dumped():
+        said = differs(here / "libpawl.abi", library)
+        assert not said, said
+
+    @promise
+    def types_are_as_dumped():
+        said = differs(here / "types.abi", types)
+        assert not said, said
+
+    @promise
+    def changed_types_are_noticed():
+        for file, old, new in [
+                ("pawl/ticket.h", "pawl_word next;", "pawl_word between; pawl_word next;"),
+                ("pawl/semaphore.h", "pawl_word grant;", "pawl_word grant; char last;"),
+                ("pawl/detail/sleeper.h", "void *mutex;", "")]:
+            shutil.rmtree(work / "changed", ignore_errors=True)
+            _, changed = compile_interface(work, headers_with(work, "changed", file, old, new), "changed")
+            said = differs(here / "types.abi", changed)
+            assert "changed" in said, f"{file}: {said}"
+
+    @promise
+    def lost_function_is_noticed():
+        script = (build / "src/libpawl.map").read_text().replace("    pawl_set_wait;\n", "")
+        (work / "less.map").write_text(script)
+        must(*CC, "-shared", "-Wl,--whole-archive", archive, "-Wl,--no-whole-archive", "-Wl,-soname,libpawl.so.0",
+             f"-Wl,--version-script={work / 'less.map'}", "-o", work / "less.so")
+        assert "pawl_set_wait" in differs(here / "libpawl.abi", work / "less.so")
+
+    print(f"{passed} passed, {failed} failed")
+    sys.exit(failed != 0)
+
+
+main()

@@ -1,0 +1,114 @@
+"""--units, --shard and --merge: a check or a sweep in parts is the same as in one go"""
+
+import json
+import pathlib
+import shutil
+
+from harness import check, environment, folder, output, pawl, refused, root, run, test
+import harness
+
+CHECK = ["check", "--quick", "--scenario", "contend", "--lock", "tts,ticket,clh"]
+BENCH = ["bench", "mutexbench", "--lock", "tts,ticket", "--threads", "1,2,3", "-d", "2ms", "-r", "1"]
+
+
+def units(*arguments):
+    return output(*arguments, "--units").splitlines()
+
+
+@test
+def shards_are_a_partition_of_the_units():
+    for command in [["check"], BENCH, ["bench", "grid"]]:
+        everything = units(*command)
+        check(len(everything) == len(set(everything)) > 2, str(everything))
+        for parts in [1, 2, 3]:
+            found = [units(*command, "--shard", f"{k}/{parts}") for k in range(1, parts + 1)]
+            check(sorted(sum(found, [])) == sorted(everything), f"{command} in {parts} parts: {found}")
+            check(max(map(len, found)) - min(map(len, found)) <= 1, "uneven")
+
+
+def executions(text):
+    return {l["lock"]: [(c["scenario"], c["verdict"]) for c in l["cases"]] for l in json.loads(text)["locks"]}
+
+
+@test
+def check_in_parts_by_parallel_merges_to_the_whole():
+    check(shutil.which("parallel"), "GNU parallel is not installed")
+    with folder() as at:
+        p = run("parallel", "--will-cite", "-j2", harness.build / "pawl", *CHECK, "--jobs", "1", "--shard", "{}/2", "--json", "-o",
+                f"{at}/{{}}.json", ":::", "1", "2", cwd=at)
+        check(p.returncode == 0, p.stderr)
+        merged = output(*CHECK, "--merge", "--json", f"{at}/1.json", f"{at}/2.json")
+        whole = output(*CHECK, "--json")
+        check(executions(merged) == executions(whole), merged)
+        check(list(executions(merged)) == ["tts", "ticket", "clh"], "another order")
+        table = output(*CHECK, "--merge", f"{at}/2.json", f"{at}/1.json")
+        check("3 " in table.splitlines()[-1] and table.splitlines()[1].startswith("tts "), table)
+        for files, why in [([f"{at}/1.json"], "no result for ticket"), ([f"{at}/1.json"] * 2, "in a file before it"), ([], "no files"),
+                           ([f"{at}/no"], "/no"), ([str(root / "tests/cli/data/tail.json")], "not written by")]:
+            refused([*CHECK, "--merge", *files], why)
+        other = json.loads(pathlib.Path(f"{at}/2.json").read_text())
+        other["bounds"]["stale"] += 1
+        pathlib.Path(f"{at}/other.json").write_text(json.dumps(other))
+        refused([*CHECK, "--merge", f"{at}/1.json", f"{at}/other.json"], "other bounds")
+
+
+@test
+def merged_check_has_the_exit_status_of_the_whole():
+    with folder() as at:
+        output("check", "--quick", "--scenario", "contend", "--lock", "tts", "--json", "-o", f"{at}/a")
+        report = json.loads(pathlib.Path(f"{at}/a").read_text())
+        report["locks"][0]["cases"][0] |= {"replay": "x", "verdict": "two owners", "message": "m", "trace": "t"}
+        pathlib.Path(f"{at}/a").write_text(json.dumps(report))
+        p = pawl("check", "--lock", "tts", "--merge", f"{at}/a")
+        check(p.returncode == 1 and "two owners in scenario" in p.stdout, p.stdout + p.stderr)
+
+
+@test
+def mutations_in_parts_merge():
+    with folder() as at:
+        common = ["check", "--mutate", "--quick", "--scenario", "contend", "--lock", "tts,ticket"]
+        for k in [1, 2]:
+            pawl(*common, "--shard", f"{k}/2", "--json", "-o", f"{at}/{k}")
+        p = pawl(*common, "--merge", f"{at}/1", f"{at}/2")
+        check("orders weakened" in p.stdout and "ticket " in p.stdout and "tts " in p.stdout, p.stdout + p.stderr)
+
+
+@test
+def sweep_in_parts_merges_to_a_file_that_reports_read():
+    with folder() as at:
+        for k in [1, 2]:
+            pawl(*BENCH, "--shard", f"{k}/2", "--json", "-o", f"{at}/{k}.json")
+        output(*BENCH, "--merge", f"{at}/1.json", f"{at}/2.json", "-o", f"{at}/all.json")
+        points = json.loads(pathlib.Path(f"{at}/all.json").read_text())["points"]
+        wanted = {(l, t) for l in ["tts", "ticket"] for t in [1, 2, 3]}
+        check(len(points) == 6 and {(p["lock"], p["threads"]) for p in points} == wanted, str(points))
+        check(pawl("report", f"{at}/all.json", "-o", f"{at}/page.html").returncode == 0, "no report")
+        refused([*BENCH, "--merge", f"{at}/1.json", f"{at}/1.json"], "in a file before it")
+        refused(["bench", "tail", "--merge", f"{at}/1.json"], "of mutexbench")
+        other = json.loads(pathlib.Path(f"{at}/2.json").read_text())
+        other["machine"]["cpu"] = "another"
+        pathlib.Path(f"{at}/2.json").write_text(json.dumps(other))
+        refused([*BENCH, "--merge", f"{at}/1.json", f"{at}/2.json"], "its machine differs")
+
+
+@test
+def bad_parts_are_refused():
+    for command in [["check"], [*BENCH, "--json"]]:
+        for shard in ["1", "0/2", "3/2", "/2", "1/", "a/b", "1/0", "-1/2", "99999999999999999999/2"]:
+            refused([*command, "--shard", shard], "--shard")
+        refused([*command, "file"], "'file'")
+    refused(["check", "--lock", "tts", "--shard", "2/2"], "has no unit")
+    refused([*BENCH, "--shard", "1/2"], "--json")
+
+
+@test
+def slurm_array_runs_its_part():
+    script = root / "scripts/slurm_array.sh"
+    with folder() as at:
+        for task in ["1", "2"]:
+            p = run(script, f"{at}/parts", harness.build / "pawl", *CHECK,
+                    env=environment(SLURM_ARRAY_TASK_ID=task, SLURM_ARRAY_TASK_COUNT="2", SLURM_ARRAY_TASK_MIN="1"))
+            check(p.returncode == 0, p.stderr)
+        output(*CHECK, "--merge", f"{at}/parts/part-1.json", f"{at}/parts/part-2.json")
+        p = run(script, f"{at}/more", "pawl", "check")
+        check(p.returncode == 2 and len(p.stderr.splitlines()) == 1 and not pathlib.Path(f"{at}/more").exists(), p.stderr)

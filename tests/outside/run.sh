@@ -1,0 +1,141 @@
+#!/bin/bash
+# run.sh BUILD - projects outside this tree use Pawl: installed, by pkg-config, CMake and Meson; as a subproject; and
+# as a vendored copy of one lock
+set -u
+
+build=$(cd "$1" && pwd)
+here=$(cd "$(dirname "$0")" && pwd)
+root=$(cd "$here/../.." && pwd)
+passed=0
+failed=0
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+# promise NAME COMMAND... - counts the command, and shows what it says if it fails
+promise() {
+    local name=$1
+    shift
+    (
+        set -e
+        "$@"
+    ) >"$work/out" 2>&1 # not in a condition: there set -e would not count
+    if [ $? = 0 ]; then
+        passed=$((passed + 1))
+    else
+        failed=$((failed + 1))
+        echo "FAIL outside/$name"
+        sed 's/^/    /' "$work/out"
+    fi
+}
+
+meson install -C "$build" --no-rebuild --destdir "$work/installed" >"$work/out" 2>&1 || cat "$work/out"
+prefix=$(dirname "$(dirname "$(find "$work/installed" -name pawl.h)")")
+pkgconfig=$(dirname "$(find "$work/installed" -name pawl.pc)")
+library=$(dirname "$pkgconfig")
+installed() {
+    PKG_CONFIG_PATH=$pkgconfig PKG_CONFIG_SYSROOT_DIR=$work/installed LD_LIBRARY_PATH=$library "$@"
+}
+
+# A command that `set -e` notices if it succeeds.
+not() {
+    ! "$@"
+}
+
+says_two_million() {
+    [ "$("$@")" = 2000000 ]
+}
+
+by_pkg_config() {
+    # shellcheck disable=SC2046 # one word each
+    ${CC:-cc} "$root/examples/first.c" $(installed pkg-config --cflags --libs pawl) -o "$work/first"
+    says_two_million installed "$work/first"
+    readelf -d "$work/first" | grep -q 'NEEDED.*libpawl\.so\.0'
+}
+
+by_cmake() {
+    cmake -S "$here/cmake" -B "$work/cmake" "-DCMAKE_PREFIX_PATH=$prefix"
+    cmake --build "$work/cmake"
+    says_two_million "$work/cmake/first"
+    says_two_million "$work/cmake/first_static"
+}
+
+cmake_refuses_another_version() {
+    mkdir "$work/later"
+    sed 's/find_package(pawl 0.1/find_package(pawl 0.9/' "$here/cmake/CMakeLists.txt" >"$work/later/CMakeLists.txt"
+    not cmake -S "$work/later" -B "$work/later/build" "-DCMAKE_PREFIX_PATH=$prefix"
+}
+
+# meson_project DIRECTORY - a copy of the project
+meson_project() {
+    mkdir "$1"
+    cp "$here/meson/meson.build" "$root/examples/first.c" "$1"
+}
+
+by_meson() {
+    meson_project "$work/meson"
+    installed meson setup "$work/meson/build" "$work/meson"
+    ninja -C "$work/meson/build"
+    says_two_million installed "$work/meson/build/first"
+}
+
+by_meson_subproject() {
+    meson_project "$work/fallback"
+    mkdir "$work/fallback/subprojects"
+    ln -s "$root" "$work/fallback/subprojects/pawl"
+    meson setup "$work/fallback/build" "$work/fallback"
+    ninja -C "$work/fallback/build"
+    says_two_million "$work/fallback/build/first"
+    not test -e "$work/fallback/build/subprojects/pawl/pawl" # nor anything else but the library
+}
+
+# vendored COMPILER OPTIONS LOCK... - freestanding if OPTIONS say so
+vendored() {
+    local compiler=$1 options=$2 lock=$3 at=$work/vendored-$3-$1$2 flags='' sources
+    "$root/scripts/vendor.sh" ${options:+--freestanding} "$lock" "$at"
+    case $lock in
+    pawl_*) flags=-DMUTEX ;;
+    esac
+    [ -z "$options" ] || flags="$flags -DPAWL_FREESTANDING"
+    sources=$(find "$at" -name '*.c')
+    # shellcheck disable=SC2086 # one word each
+    $compiler -std=gnu11 -O1 -Wall -Wextra -Werror $flags "-DLOCK=${lock#pawl_}" -D_GNU_SOURCE -DPAWL_NO_HOOKS -I "$at/include" \
+        "$here/vendored.c" $sources -pthread -o "$at/program"
+    "$at/program"
+    nm "$at/program" >"$at/names"
+    not grep -q pawl_debug_locked "$at/names"
+    [ -z "$options" ] || not grep -q pawl_park "$at/names"
+}
+
+is_headers_alone() {
+    "$root/scripts/vendor.sh" --freestanding ticket "$work/alone"
+    test -e "$work/alone/include/pawl/ticket.h"
+    not test -e "$work/alone/src"
+}
+
+vendor_refuses() {
+    local said
+    mkdir -p "$work/full"
+    touch "$work/full/file"
+    for arguments in "no_such_lock $work/x" "ticket $work/full" "--freestanding pawl_mutex $work/x" "ticket"; do
+        # shellcheck disable=SC2086
+        said=$(not "$root/scripts/vendor.sh" $arguments 2>&1 >/dev/null)
+        test "$(echo "$said" | grep -c '^vendor.sh: ')/$(echo "$said" | wc -l)" = 1/1
+        not test -e "$work/x"
+    done
+}
+
+promise by_pkg_config by_pkg_config
+promise by_cmake by_cmake
+promise cmake_refuses_another_version cmake_refuses_another_version
+promise by_meson by_meson
+promise by_meson_subproject by_meson_subproject
+promise vendored_hapax_vw vendored gcc '' hapax_vw
+promise vendored_hapax_vw_freestanding vendored clang --freestanding hapax_vw
+promise vendored_mcs vendored clang '' mcs
+promise vendored_pawl_mutex vendored gcc '' pawl_mutex
+promise vendored_ticket_freestanding vendored gcc --freestanding ticket
+promise vendored_ticket_is_headers_alone is_headers_alone
+promise vendor_refuses vendor_refuses
+
+echo "$passed passed, $failed failed"
+[ $failed = 0 ]

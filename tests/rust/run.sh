@@ -1,0 +1,85 @@
+#!/bin/bash
+# run.sh BUILD - the Rust crate: its tests with every cargo here, without std, and beside parking_lot
+set -u
+
+build=$(cd "$1" && pwd)
+root=$(cd "$(dirname "$0")/../.." && pwd)
+crate=$root/bindings/rust
+passed=0
+failed=0
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+# promise NAME COMMAND... - counts the command, and shows what it says if it fails
+promise() {
+    local name=$1
+    shift
+    (
+        set -e
+        "$@"
+    ) >"$work/out" 2>&1
+    if [ $? = 0 ]; then
+        passed=$((passed + 1))
+    else
+        failed=$((failed + 1))
+        echo "FAIL rust/$name"
+        sed 's/^/    /' "$work/out"
+    fi
+}
+
+# with CARGO COMMAND... - that cargo, with its own rustc and rustdoc
+with() {
+    local cargo=$1
+    shift
+    CARGO=$cargo WORK=rust-$("$cargo" --version | tr -c 'a-z0-9.\n' -) PATH=$(dirname "$cargo"):$PATH "$crate/run.sh" "$build" "$@"
+}
+
+# Counted by cargo, so that a test that is not there is missed.
+tests_pass() {
+    with "$1" test | tee "$work/tested"
+    test "$(awk '/^test result: ok/ { n += $4 } END { print n }' "$work/tested")" -ge 27
+}
+
+example_runs() {
+    test "$(with "$1" run --quiet --example first)" = 2000000
+}
+
+# Every lock of the register that needs no context, and may be freed by the next owner, with its size, order and owner.
+has_every_lock() {
+    "$build/pawl" list --json | python3 -c '
+import json, re, sys
+text = open(sys.argv[1]).read()
+fair = re.findall(r"fair!\((.*?)\);", text, re.S)
+fair = " ".join(fair).split()
+rows = re.findall(r"(\w+),\s+(\w+)Guard,\s+Raw(\w+),\s+(\d+),\s+(\w+),\s+pawl_rust_(\w+)_lock", text)
+crate = {row[5]: (int(row[3]), "Raw" + row[2] in fair, row[4]) for row in rows}
+wanted = {l["name"].removeprefix("pawl_"): (l["words"], l["order"] == "FIFO", "GuardSend" if l["thread_oblivious"] else "GuardNoSend")
+          for l in json.load(sys.stdin)["locks"] if not l["context"] and l["prompt_destruction"]}
+assert len(wanted) > 15 and crate == wanted, sorted(set(crate.items()) ^ set(wanted.items()))' "$crate/src/raw.rs"
+}
+
+compares() {
+    with "$1" bench -- 2 1 | tee "$work/compared"
+    test "$(grep -c 'parking_lot::FairMutex\|pawl::FairMutex' "$work/compared")" = 6
+}
+
+# In one line, and for people who look at the end of cargo's.
+says_what_is_missing() {
+    ! PAWL_INCLUDE_DIR=/no/such PAWL_LIB_DIR=/no/such WORK=rust-missing "$crate/run.sh" "$build" build 2>"$work/said" || return 1
+    grep -q '^ *pawl: .*pawl.h: No such file' "$work/said" || {
+        cat "$work/said"
+        return 1
+    }
+}
+
+debian=/usr/bin/cargo
+other=$(command -v cargo)
+promise has_every_lock has_every_lock
+promise tests_pass tests_pass $debian
+promise builds_without_std with $debian build --lib --no-default-features
+promise compares compares $debian
+promise says_what_is_missing says_what_is_missing
+[ "$(readlink -f "$other")" = "$(readlink -f $debian)" ] || promise example_runs_with_another_cargo example_runs "$other"
+
+echo "$passed passed, $failed failed"
+[ $failed = 0 ]
