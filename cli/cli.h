@@ -50,3 +50,4 @@ int bench_main(int argc, char **argv);
 int report_main(int argc, char **argv);
 int compare_main(int argc, char **argv);
 int demo_main(int argc, char **argv);
+int profile_main(int argc, char **argv);
