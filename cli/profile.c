@@ -10,6 +10,7 @@
 #include "parse.h"
 
 #include "profile/reports.h"
+#include "report/page.h"
 
 #include "src/park/clock.h"
 
@@ -42,8 +43,9 @@ static const struct {
     int key;
     void (*write)(output *o, const json_t *document);
 } formats[FORMATS] = {
-    {"--output", 'o', profile_text},   {"--json", 'j', write_json},     {"--html", 'h' + 256, profile_page},
-    {"--folded", 'f', profile_folded}, {"--trace", 't', profile_trace},
+    {"--output", 'o', profile_text},           {"--json", 'j', write_json},
+    {"--html", 'h' + 256, page_write_profile}, {"--folded", 'f', profile_folded},
+    {"--trace", 't', profile_trace},
 };
 
 /* ---- the program */

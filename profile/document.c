@@ -9,8 +9,9 @@
 
 json_t *document_new(const char *command)
 {
-    json_t *d = json_pack("{si s[] s[] s[] s[] s[] s[] s[] s{} s{}}", "format", 1, "processes", "locks",
-                          "waits", "holds", "worst", "stacks", "frames", "frame_places", "stack_places");
+    json_t *d = json_pack("{ss si s[] s[] s[] s[] s[] s[] s[] s{} s{}}", "pawl", PAWL_VERSION, "format", 1,
+                          "processes", "locks", "waits", "holds", "worst", "stacks", "frames", "frame_places",
+                          "stack_places");
     json_t *text = json_string(command);
     if (d == NULL || json_object_set_new(d, "command", text != NULL ? text : json_string("?")) != 0)
         fail("out of memory");

@@ -13,6 +13,3 @@ void profile_folded(output *o, const json_t *document);
 
 /* Chrome's trace events: the longest waits on the threads that waited, and who held the lock. Perfetto opens it. */
 void profile_trace(output *o, const json_t *document);
-
-/* A page for browsers. */
-void profile_page(output *o, const json_t *document);
