@@ -51,3 +51,4 @@ int report_main(int argc, char **argv);
 int compare_main(int argc, char **argv);
 int demo_main(int argc, char **argv);
 int profile_main(int argc, char **argv);
+int tune_main(int argc, char **argv);
