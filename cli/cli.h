@@ -51,4 +51,5 @@ int report_main(int argc, char **argv);
 int compare_main(int argc, char **argv);
 int demo_main(int argc, char **argv);
 int profile_main(int argc, char **argv);
+int top_main(int argc, char **argv);
 int tune_main(int argc, char **argv);

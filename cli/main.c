@@ -9,6 +9,7 @@ static const command commands[] = {
     {"check", "Check locks against C11's memory model", check_main},
     {"run", "Run a program with another lock under it", run_main},
     {"profile", "Find the lock that a program waits for, and who holds it", profile_main},
+    {"top", "Watch the locks of a running program", top_main},
     {"tune", "Find the lock that suits a program best", tune_main},
     {"bench", "Measure locks", bench_main},
     {"report", "Show measurements as a page of charts and tables", report_main},

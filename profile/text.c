@@ -116,8 +116,9 @@ static bool is_cond(const json_t *lock)
     return strcmp(text_in(lock, "kind"), "condition variable") == 0;
 }
 
-static void print_lock(output *o, const json_t *d, size_t place, const json_t *lock)
+void profile_text_lock(output *o, const json_t *d, size_t place)
 {
+    const json_t *lock = json_array_get(json_object_get(d, "locks"), place);
     bool signals = is_cond(lock);
     fprintf(o->file, "\n%zu. %s %s\n", place + 1, text_in(lock, "kind"), text_in(lock, "name"));
     group *holders;
@@ -214,6 +215,6 @@ void profile_text(output *o, const json_t *d)
         print_locks(o, d, conds);
         json_array_foreach (json_object_get(d, "locks"), i, item)
             if (is_shown(d, i, conds))
-                print_lock(o, d, i, item);
+                profile_text_lock(o, d, i);
     }
 }
