@@ -120,7 +120,9 @@ void profile_text_lock(output *o, const json_t *d, size_t place)
 {
     const json_t *lock = json_array_get(json_object_get(d, "locks"), place);
     bool signals = is_cond(lock);
-    fprintf(o->file, "\n%zu. %s %s\n", place + 1, text_in(lock, "kind"), text_in(lock, "name"));
+    const char *kind = text_in(lock, "kind"), *name = text_in(lock, "name");
+    bool named = strncmp(name, kind, strlen(kind)) != 0;
+    fprintf(o->file, "\n%zu. %s%s%s\n", place + 1, named ? kind : "", named ? " " : "", name);
     group *holders;
     size_t count = group_waits(d, place, "holder", NULL, &holders);
     for (size_t i = 0; i < count && i < HOLDERS; i++)

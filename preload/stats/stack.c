@@ -154,9 +154,10 @@ static void follow_frame_pointers(walk *w)
     }
 }
 
-static bool may_unwind(uint64_t now)
+static bool may_unwind(void)
 {
     stats_table *t = stats_tables;
+    uint64_t now = pawl_nanoseconds(CLOCK_MONOTONIC);
     if (stats_get(&t->unwound_ns) <= ALLOWANCE + (now - t->start_ns) / ALLOWANCE_SHARE)
         return true;
     stats_add_shared(&t->cut_stacks, 1);
@@ -196,9 +197,9 @@ static void add_trace(stats_id *slot, const walk *w, uintptr_t base, uint32_t st
 
 __attribute__((noinline)) static uint32_t unwind(stats_id *slot, uintptr_t site, uintptr_t base)
 {
-    uint64_t start = pawl_nanoseconds(CLOCK_MONOTONIC);
-    if (!may_unwind(start))
+    if (!may_unwind())
         return stats_stack_of(site);
+    uint64_t start = pawl_nanoseconds(CLOCK_THREAD_CPUTIME_ID); /* not the time that other programs take */
     int before = errno;
     walk w;
     w.site = site;
@@ -210,7 +211,7 @@ __attribute__((noinline)) static uint32_t unwind(stats_id *slot, uintptr_t site,
     uint32_t stack = w.depth > 0 ? keep(w.frames, w.depth) : stats_stack_of(site);
     if (stack != 0 && w.depth > 0)
         add_trace(slot, &w, base, stack);
-    stats_add_shared(&stats_tables->unwound_ns, pawl_nanoseconds(CLOCK_MONOTONIC) - start);
+    stats_add_shared(&stats_tables->unwound_ns, pawl_nanoseconds(CLOCK_THREAD_CPUTIME_ID) - start);
     errno = before;
     return stack;
 }

@@ -211,6 +211,14 @@ static void acquired_beyond(const stats_call *c)
         record_shared(&stats_tables->beyond_wait, pawl_nanoseconds(CLOCK_MONOTONIC) - c->start_ns + 1);
 }
 
+/* For a waiter that found the lock between two owners, handed off to a thread that did not run yet. */
+static uint32_t last_holder(const stats_row *row)
+{
+    uint32_t stack = stats_get_id(&row->stack);
+    uintptr_t site = atomic_load_explicit(&row->site, memory_order_relaxed);
+    return stack != 0 || site == 0 ? stack : stats_stack_of(site);
+}
+
 void stats_acquired(stats_call *c)
 {
     stats_row *row = c->row;
@@ -219,13 +227,13 @@ void stats_acquired(stats_call *c)
         return;
     }
     stats_add(&row->acquisitions, 1);
+    if (PAWL_UNLIKELY(c->start_ns > 0) && c->holder == 0)
+        c->holder = last_holder(row);
     atomic_store_explicit(&row->site, (uintptr_t)c->site, memory_order_relaxed);
     stats_set_id(&row->owner, self.tid);
-    if (c->stack != 0) {
-        stats_set_id(&row->stack, c->stack);
-        if (stats_get_id(&row->first) == 0)
-            stats_set_id(&row->first, c->stack);
-    }
+    stats_set_id(&row->stack, c->stack);
+    if (c->stack != 0 && stats_get_id(&row->first) == 0)
+        stats_set_id(&row->first, c->stack);
     if (PAWL_UNLIKELY(c->start_ns > 0))
         waited(c, pawl_nanoseconds(CLOCK_MONOTONIC));
     if (is_timed(row)) /* last: our own work does not count as holding */
@@ -257,7 +265,6 @@ void stats_released(const void *lock)
         held(row, pawl_nanoseconds(CLOCK_MONOTONIC) - since);
         stats_set(&row->since, 0);
     }
-    stats_set_id(&row->stack, 0);
     stats_set_id(&row->owner, 0);
 }
 

@@ -185,3 +185,13 @@ def profile_refuses_what_it_cannot_do():
         check(p.returncode == 126, f"exit {p.returncode}")
         p = pawl("profile", "--json", "/dev/full", "--", "true")
         check(p.returncode == 2 and p.stderr.startswith("pawl: --json '/dev/full': "), p.stderr)
+
+
+@test
+def profile_sees_through_a_library_without_debugging_information():
+    with folder() as f:
+        profile = profiled(f, harness.build / "tests/apps/app_sqlite", "shared", f, 2, 5)
+        through = [[(x.get("module", "").split("/")[-1], x.get("file", "").split("/")[-1], x.get("function")) for x in frames(profile, h["stack"])]
+                   for h in profile["holds"]]
+        check(any(s[0][0].startswith("libsqlite3") and any(file == "sqlite.c" and name == "work" for _, file, name in s) for s in through),
+              str(through[:3]))
