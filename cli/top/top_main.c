@@ -61,8 +61,8 @@ static const struct argp argp = {
     .options = options,
     .parser = parse,
     .doc =
-        "Show the hottest locks of a program that 'pawl profile' or 'pawl run --stats' has started, every "
-        "second. "
+        "Show the hottest locks of a program that 'pawl profile' has started, or 'pawl run' with statistics, "
+        "every second. "
         "Keys: q quits, s sorts by something else, a number shows who blocks whom on that lock, 0 goes back.",
     .children = common_options};
 
