@@ -9,6 +9,7 @@
 #include "library.h"
 #include "parse.h"
 
+#include "profile/book.h"
 #include "profile/reports.h"
 #include "report/page.h"
 
@@ -19,7 +20,6 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -49,20 +49,6 @@ static const struct {
 };
 
 /* ---- the program */
-
-static int make_book(const request *r)
-{
-    int fd = memfd_create(STATS_MAPPING, MFD_CLOEXEC);
-    off_t size = STATS_PAGE + (off_t)STATS_PROCESSES * (off_t)STATS_TABLE_BYTES;
-    stats_book head = {.version = STATS_VERSION, .depth = r->depth, .sample = SAMPLE};
-    if (fd < 0 || ftruncate(fd, size) != 0 || pwrite(fd, &head, sizeof head, 0) != (ssize_t)sizeof head)
-        fail("no room for the tables: %s", strerror(errno));
-    char path[64];
-    snprintf(path, sizeof path, "/proc/%d/fd/%d", (int)getpid(), fd);
-    launch_set("PAWL_PROFILE", path);
-    unsetenv("PAWL_STATS");
-    return fd;
-}
 
 static volatile pid_t program;
 
@@ -110,21 +96,15 @@ static int run(char **argv)
 
 /* ---- what it left */
 
-static void read_book(int fd, json_t *document, uint64_t origin_ns)
+typedef struct reading {
+    json_t *document;
+    uint64_t origin_ns;
+} reading;
+
+static void add_table(const stats_table *t, void *input)
 {
-    stats_book book;
-    if (pread(fd, &book, sizeof book, 0) != (ssize_t)sizeof book)
-        fail("the tables: %s", strerror(errno));
-    uint32_t used = book.used < STATS_PROCESSES ? book.used : STATS_PROCESSES;
-    for (uint32_t i = 0; i < used; i++) {
-        off_t at = STATS_PAGE + (off_t)i * (off_t)STATS_TABLE_BYTES;
-        const stats_table *t = mmap(NULL, STATS_TABLE_BYTES, PROT_READ, MAP_SHARED, fd, at);
-        if (t == MAP_FAILED)
-            fail("the tables: %s", strerror(errno));
-        if (t->version == STATS_VERSION)
-            document_add_table(document, t, origin_ns);
-        munmap((void *)t, STATS_TABLE_BYTES);
-    }
+    reading *r = input;
+    document_add_table(r->document, t, r->origin_ns);
 }
 
 static void describe_end(json_t *document, int status)
@@ -235,7 +215,10 @@ int profile_main(int argc, char **argv)
     if (r.wait != NULL)
         launch_set("PAWL_WAIT", r.wait);
     library_preload(library);
-    int book = make_book(&r);
+    char path[64];
+    int book = profile_book_make(r.depth, SAMPLE, path, sizeof path);
+    launch_set("PAWL_PROFILE", path);
+    unsetenv("PAWL_STATS");
     uint64_t origin = pawl_nanoseconds(CLOCK_MONOTONIC);
     int status = run(argv + r.command);
     char *command = join(argv + r.command);
@@ -243,7 +226,7 @@ int profile_main(int argc, char **argv)
     describe_end(document, status);
     json_object_set_new(document, "elapsed_ns",
                         json_integer((json_int_t)(pawl_nanoseconds(CLOCK_MONOTONIC) - origin)));
-    read_book(book, document, origin);
+    profile_book_read(book, add_table, &(reading){document, origin});
     document_finish(document);
     write_reports(&r, document);
     json_decref(document);

@@ -4,7 +4,7 @@
 #include "cli/launch.h"
 #include "cli/library.h"
 
-#include "preload/stats/table.h"
+#include "profile/book.h"
 #include "src/park/clock.h"
 
 #include <errno.h>
@@ -13,7 +13,6 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/time.h>
@@ -137,42 +136,26 @@ bool tune_run(const tuning *s, const candidate *c, double limit, double *values)
     return run(s, c, NULL, limit, values);
 }
 
-static uint64_t worst_of(const stats_table *t)
+static void find_worst(const stats_table *t, void *input)
 {
-    uint64_t worst = stats_get(&t->beyond_wait.worst_ns);
+    uint64_t *worst = input;
     for (uint32_t i = 1; i <= t->locks_used && i < STATS_LOCKS; i++) {
         const stats_row *row = &t->locks[i];
         if (row->kind == STATS_COND || row->detail == 0 || row->detail >= STATS_DETAILS)
             continue;
         uint64_t ns = stats_get(&t->details[row->detail].wait.worst_ns);
-        worst = ns > worst ? ns : worst;
+        *worst = ns > *worst ? ns : *worst;
     }
-    return worst;
 }
 
 double tune_worst_wait(const tuning *s, const candidate *c)
 {
-    int fd = memfd_create(STATS_MAPPING, MFD_CLOEXEC);
-    stats_book head = {.version = STATS_VERSION, .depth = 1, .sample = 1 << 10};
     char path[64];
     double ignored[QUANTITIES];
-    if (fd < 0 || ftruncate(fd, STATS_PAGE + (off_t)STATS_PROCESSES * (off_t)STATS_TABLE_BYTES) != 0 ||
-        pwrite(fd, &head, sizeof head, 0) != (ssize_t)sizeof head)
-        fail("no room for the tables: %s", strerror(errno));
-    snprintf(path, sizeof path, "/proc/%d/fd/%d", (int)getpid(), fd);
-    run(s, c, path, 0, ignored);
     uint64_t worst = 0;
-    if (pread(fd, &head, sizeof head, 0) != (ssize_t)sizeof head)
-        fail("the tables: %s", strerror(errno));
-    for (uint32_t i = 0; i < head.used && i < STATS_PROCESSES; i++) {
-        const stats_table *t = mmap(NULL, STATS_TABLE_BYTES, PROT_READ, MAP_SHARED, fd,
-                                    STATS_PAGE + (off_t)i * (off_t)STATS_TABLE_BYTES);
-        if (t == MAP_FAILED)
-            fail("the tables: %s", strerror(errno));
-        uint64_t ns = worst_of(t);
-        worst = ns > worst ? ns : worst;
-        munmap((void *)t, STATS_TABLE_BYTES);
-    }
+    int fd = profile_book_make(1, 1 << 10, path, sizeof path);
+    run(s, c, path, 0, ignored);
+    profile_book_read(fd, find_worst, &worst);
     close(fd);
     return (double)worst / 1e9;
 }

@@ -55,6 +55,10 @@ TESTS = {
     "stats": Test(
         ["pawl", "tests/apps/app_known", "preload-libraries"], ["tests/cli/run.sh", "{build}", "tests/cli", "test_stats.py"], None
     ),
+    "profile": Test(
+        ["pawl", "tests/profile/culprit", "tests/profile/culprit_cc", "tests/apps/app_sqlite", "preload-libraries"],
+        ["tests/profile/run.sh", "{build}", "test_profile.py"], None
+    ),
 }
 
 MUTEXES = ["releases", "head", "queue", "reentry", "cond", "mutex", "forks", "cond_order", "manners", "fairmutex", "idle", "destruction", "plural", "check_mutex", "conform_mutex"]
@@ -83,7 +87,7 @@ CHOICE = [
     ("^src/cond", ["cond_steps", *MUTEXES]),
     ("^src/fairmutex", ["fair_steps", *MUTEXES, "conform_fair"]),
     ("^src/", MUTEXES + ["conform_fair", "watched"]),
-    ("^preload/stats", ["stats", "conform_mutex"]),
+    ("^preload/stats", ["stats", "profile", "conform_mutex"]),
     ("^preload/mutex/(reentry|timed)", ["conform_mcs", "conform_mutex"]),
     ("^preload/", PRELOAD),
 ]
