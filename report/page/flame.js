@@ -57,6 +57,8 @@ function drawFlame(place, detail, view, conds) {
     .onHover((d) => { detail.textContent = describe(d); });
   place.replaceChildren();
   d3.select(place).datum(tree).call(chart);
+  d3.timerFlush(); /* bars grow from nothing, and a printer does not wait for that */
+  d3.timerFlush();
   return { chart, tree };
 }
 
