@@ -51,3 +51,6 @@ int report_main(int argc, char **argv);
 int compare_main(int argc, char **argv);
 int doctor_main(int argc, char **argv);
 int demo_main(int argc, char **argv);
+int profile_main(int argc, char **argv);
+int top_main(int argc, char **argv);
+int tune_main(int argc, char **argv);

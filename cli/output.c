@@ -130,7 +130,7 @@ void output_check_apart(const char *path, const char *input)
 
 void output_open(output *o, const char *path)
 {
-    *o = (output){.path = path};
+    *o = (output){.path = path, .option = "--output"};
     o->file = open_memstream(&o->text, &o->size);
     if (o->file == NULL)
         fail("out of memory");
@@ -145,7 +145,7 @@ void output_close(output *o)
         if (error != 0)
             fail("standard output: %s", strerror(error));
     } else {
-        target t = open_target("--output", o->path);
+        target t = open_target(o->option, o->path);
         int error = write_all(t.fd, o->text, o->size);
         if (close(t.fd) != 0 && error == 0)
             error = errno;

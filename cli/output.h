@@ -7,7 +7,8 @@ typedef struct output {
     FILE *file; /* in memory until output_close() */
     char *text;
     size_t size;
-    const char *path; /* NULL for standard output */
+    const char *path;   /* NULL for standard output */
+    const char *option; /* that named the path, for errors */
 } output;
 
 /* Fails now if the path (NULL: standard output) could not be written later, before hours of measurement. */

@@ -6,10 +6,10 @@
 #include "cli.h"
 #include "grid.h"
 #include "json.h"
+#include "launch.h"
 #include "library.h"
 #include "output.h"
 #include "parse.h"
-#include "program.h"
 
 #include "preload/place/register.h"
 
@@ -18,8 +18,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-enum { CANNOT_EXECUTE = 126, NOT_FOUND = 127 }; /* as env(1) exits */
 
 typedef struct request {
     const char *lock;
@@ -30,22 +28,7 @@ typedef struct request {
     int command; /* its place in argv, or 0 */
 } request;
 
-static const char default_lock[] = "pawl_mutex";
 static const char default_stats_file[] = "pawl-stats.json";
-
-static const char *library_name(const void *table, size_t i)
-{
-    return ((const preload_library *)table)[i].name;
-}
-
-static const preload_library *find(const char *name)
-{
-    for (size_t i = 0; i < preload_library_count; i++)
-        if (strcmp(preload_libraries[i].name, name) == 0)
-            return &preload_libraries[i];
-    const char *hint = did_you_mean(name, library_name, preload_libraries, preload_library_count);
-    fail("--lock '%s': no such lock%s", name, *hint != '\0' ? hint : "; 'pawl run --list' shows them");
-}
 
 static void print_table(output *o)
 {
@@ -58,7 +41,7 @@ static void print_table(output *o)
         if (l->refused != NULL)
             grid_add(&g, "no: %s", l->refused);
         else
-            grid_add(&g, strcmp(l->name, default_lock) == 0 ? "yes, the default" : "yes");
+            grid_add(&g, strcmp(l->name, launch_default_lock) == 0 ? "yes, the default" : "yes");
     }
     grid_print(&g, o->file);
     grid_free(&g);
@@ -71,9 +54,9 @@ static void print_json(output *o)
         const preload_library *l = &preload_libraries[i];
         char path[PATH_MAX];
         bool there = l->refused == NULL && library_find(l->name, path, sizeof path);
-        json_t *library = json_pack("{ss sb ss? sb ss?}", "name", l->name, "usable", l->refused == NULL,
-                                    "reason", l->refused, "default", strcmp(l->name, default_lock) == 0,
-                                    "library", there ? path : NULL);
+        json_t *library = json_pack(
+            "{ss sb ss? sb ss?}", "name", l->name, "usable", l->refused == NULL, "reason", l->refused,
+            "default", strcmp(l->name, launch_default_lock) == 0, "library", there ? path : NULL);
         if (json_array_append_new(libraries, library) != 0)
             fail("out of memory");
     }
@@ -92,12 +75,6 @@ static int list(const request *r)
     return EXIT_SUCCESS;
 }
 
-static void set(const char *name, const char *value)
-{
-    if (setenv(name, value, 1) != 0)
-        fail("out of memory");
-}
-
 /* Programs change their folder; the statistics belong where the user started the command. */
 static void request_stats(const request *r)
 {
@@ -110,21 +87,11 @@ static void request_stats(const request *r)
     if (length >= (int)sizeof path)
         fail("--stats '%s': %s", file, strerror(ENAMETOOLONG));
     output_check_as("--stats", path);
-    set("PAWL_STATS", path);
+    launch_set("PAWL_STATS", path);
     if (r->stats_file == NULL)
-        set("PAWL_STATS_TABLE", "-");
+        launch_set("PAWL_STATS_TABLE", "-");
     else
         unsetenv("PAWL_STATS_TABLE");
-}
-
-static _Noreturn void start(const char *library, char **argv)
-{
-    library_preload(library);
-    restore_signals();
-    execvp(argv[0], argv);
-    int error = errno;
-    fprintf(stderr, "pawl: '%s': %s\n", argv[0], strerror(error));
-    exit(error == ENOENT ? NOT_FOUND : CANNOT_EXECUTE);
 }
 
 static error_t parse(int key, char *argument, struct argp_state *state)
@@ -179,7 +146,7 @@ static const struct argp argp = {
 
 int run_main(int argc, char **argv)
 {
-    request r = {.lock = default_lock};
+    request r = {.lock = launch_default_lock};
     parse_options(&argp, argc, argv, ARGP_IN_ORDER, &r);
     if (r.list && r.command != 0)
         fail("--list: takes no command, but there is '%s'", argv[r.command]);
@@ -187,23 +154,14 @@ int run_main(int argc, char **argv)
         return list(&r);
     if (r.json)
         fail("--json: only with --list");
-    const preload_library *lock = find(r.lock);
-    if (lock->refused != NULL)
-        fail("--lock '%s': cannot be used under a program: %s", r.lock, lock->refused);
+    char library[PATH_MAX];
+    launch_check(r.lock, r.command != 0 ? argv[r.command] : NULL, library, sizeof library);
     if (r.command == 0)
         fail("no command given; see '%s --help'", argv[0]);
-    check_environment();
-    char library[PATH_MAX], program[PATH_MAX];
-    if (!library_find(r.lock, library, sizeof library))
-        fail("--lock '%s': %s is not installed", r.lock, library);
-    if (program_find(argv[r.command], program, sizeof program)) {
-        const char *obstacle = program_obstacle(program);
-        if (obstacle != NULL)
-            fail("'%s': %s", argv[r.command], obstacle);
-    }
     if (r.wait != NULL)
-        set("PAWL_WAIT", r.wait);
+        launch_set("PAWL_WAIT", r.wait);
     if (r.stats)
         request_stats(&r);
-    start(library, argv + r.command);
+    library_preload(library);
+    launch_exec(argv + r.command);
 }

@@ -12,7 +12,6 @@
 #include "preload/mutex/slow.h"
 #include "preload/stats/stats.h"
 
-#include "src/park/clock.h"
 #include "src/park/pause.h"
 #include "src/park/word.h"
 
@@ -107,13 +106,14 @@ static bool is_ours(word *w)
 static void lock_counted(word *w, const void *site)
 {
     note_others();
-    uint64_t waited = 0;
+    stats_call call;
+    epoch_now(); /* after a fork, the tables are the parent's until then */
+    stats_ask(&call, w, STATS_SPIN, site);
     if (!try_acquire(w, COUNTED)) {
-        uint64_t start = pawl_nanoseconds(CLOCK_MONOTONIC);
+        stats_wait_begin(&call);
         acquire(w, COUNTED);
-        waited = pawl_nanoseconds(CLOCK_MONOTONIC) - start + 1;
     }
-    stats_acquired(w, site, waited);
+    stats_acquired(&call);
 }
 
 __attribute__((noinline)) static int lock_slowly(pthread_spinlock_t *s, const void *site)
@@ -140,9 +140,12 @@ __attribute__((noinline)) static int trylock_slowly(pthread_spinlock_t *s, const
     if (!(value_of(w) & COUNTED))
         return EBUSY;
     note_others();
+    stats_call call;
+    epoch_now();
+    stats_ask(&call, w, STATS_SPIN, site);
     if (!try_acquire(w, COUNTED))
         return EBUSY;
-    stats_acquired(w, site, 0);
+    stats_acquired(&call);
     return 0;
 }
 

@@ -1,4 +1,4 @@
-"""Puts the page's parts into one file and that into a C source: embed.py PAGE.html OUTPUT.c PART...
+"""Puts the page's parts into one file and that into a C source: embed.py PAGE.html NAME_html.c PART...
 
 A line {{NAME}} of the page stands for the part of that name, and {{data}} for what is known only at run time. The
 page's security policy lets a browser run exactly the scripts and styles that are put in here, by their hashes: what a
@@ -37,7 +37,7 @@ def assemble(page, parts):
         hashes[tag].append(hash)
         return html
 
-    page = re.sub(r"^\{\{([\w.]+(?: [\w.]+)*)\}\}$", lambda m: m[0] if m[1] == "data" else put(m), page, flags=re.MULTILINE)
+    page = re.sub(r"^\{\{([\w.-]+(?: [\w.-]+)*)\}\}$", lambda m: m[0] if m[1] == "data" else put(m), page, flags=re.MULTILINE)
     policy = f"default-src 'none'; script-src {' '.join(hashes['script'])}; style-src {' '.join(hashes['style'])}"
     return page.replace("{{policy}}", policy)
 
@@ -52,8 +52,9 @@ def main():
     page, output, *parts = map(pathlib.Path, sys.argv[1:])
     text = assemble(page.read_text(encoding="utf-8"), {p.name: p for p in parts})
     head, tail = text.split("{{data}}")
+    name = output.stem.removesuffix("_html")
     output.write_text('/* Made by report/embed.py. */\n#include "report/page.h"\n\n'
-                      + c_array("page_head", head.encode()) + c_array("page_tail", tail.encode()))
+                      + c_array(f"{name}_head", head.encode()) + c_array(f"{name}_tail", tail.encode()))
 
 
 main()

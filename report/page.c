@@ -1,4 +1,4 @@
-/* page.c - a book as a page for browsers */
+/* page.c - a book or a profile as a page for browsers */
 #include "page.h"
 
 #include <stdlib.h>
@@ -14,13 +14,25 @@ static void write_escaped(FILE *to, const char *json)
             fputc(*json, to);
 }
 
-void page_write(output *o, const json_t *book)
+static void write_data(output *o, const json_t *data)
 {
-    char *json = json_dumps(book, JSON_COMPACT | JSON_REAL_PRECISION(6));
+    char *json = json_dumps(data, JSON_COMPACT | JSON_REAL_PRECISION(6));
     if (json == NULL)
         fail("out of memory");
-    fwrite(page_head, 1, page_head_size, o->file);
     write_escaped(o->file, json);
-    fwrite(page_tail, 1, page_tail_size, o->file);
     free(json);
+}
+
+void page_write(output *o, const json_t *book)
+{
+    fwrite(page_head, 1, page_head_size, o->file);
+    write_data(o, book);
+    fwrite(page_tail, 1, page_tail_size, o->file);
+}
+
+void page_write_profile(output *o, const json_t *profile)
+{
+    fwrite(profile_head, 1, profile_head_size, o->file);
+    write_data(o, profile);
+    fwrite(profile_tail, 1, profile_tail_size, o->file);
 }

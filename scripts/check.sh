@@ -11,7 +11,7 @@ set -eu
 cd "$(dirname "$0")/.."
 
 # Sections joined by a + run side by side: each keeps one CPU busy, or waits more than it computes.
-sections=(native headers+embed+abi+outside+debug+toy rust+debian preload+cli apps+count+report lab+mutants+check clang tsan+asan aarch64+riscv64 ppc64el+s390x+musl)
+sections=(native headers+embed+abi+outside+debug+toy rust+debian preload+cli apps+count+report profile lab+mutants+check clang tsan+asan aarch64+riscv64 ppc64el+s390x+musl)
 soak_sections=(native apps tsan asan deep_check mutate)
 scale=1 # of the tests; every section takes a fraction of it
 
@@ -114,6 +114,12 @@ section_apps() {
 section_report() {
     build
     tests/report/run.sh build-check
+}
+
+# pawl profile, top and tune, and the page in a browser.
+section_profile() {
+    build
+    tests/profile/run.sh build-check
 }
 
 # What a program may expect of pthread mutexes, under every lock that can replace them.

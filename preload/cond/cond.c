@@ -2,9 +2,12 @@
 #include "cond.h"
 #include "preload/cancel.h"
 #include "preload/mutex/slow.h"
+#include "preload/stats/stats.h"
 
 #include <errno.h>
 #include <string.h>
+
+#define SITE __builtin_return_address(0)
 
 static unsigned wanted_by(const pthread_condattr_t *attributes)
 {
@@ -35,18 +38,20 @@ EXPORT int pthread_cond_destroy(pthread_cond_t *c)
 }
 
 /* After a fork `waiters` may count threads that do not exist here; epoch_now() empties the queues. */
-__attribute__((noinline)) static void signal_waiters(pawl_cond *c, bool all)
+__attribute__((noinline)) static void signal_waiters(pawl_cond *c, bool all, const void *site)
 {
     bool held_off = cancel_hold_off();
     epoch_now();
+    if (stats_on)
+        stats_signalled(c, site);
     pawl_cond_signal_waiters(c, all);
     cancel_allow(held_off);
 }
 
-static inline int signal_if_any(pawl_cond *c, bool all)
+static inline int signal_if_any(pawl_cond *c, bool all, const void *site)
 {
     if (atomic_load_explicit(&c->waiters, memory_order_acquire) != 0) /* G, of pawl_cond */
-        signal_waiters(c, all);
+        signal_waiters(c, all, site);
     return 0;
 }
 
@@ -54,14 +59,14 @@ EXPORT int pthread_cond_signal(pthread_cond_t *c)
 {
     if (PAWL_UNLIKELY(cond_is_glibcs(c)))
         return glibc()->cond_signal(c);
-    return signal_if_any(cond_in(c), false);
+    return signal_if_any(cond_in(c), false, SITE);
 }
 
 EXPORT int pthread_cond_broadcast(pthread_cond_t *c)
 {
     if (PAWL_UNLIKELY(cond_is_glibcs(c)))
         return glibc()->cond_broadcast(c);
-    return signal_if_any(cond_in(c), true);
+    return signal_if_any(cond_in(c), true, SITE);
 }
 
 #ifdef OF_OLD_COND
@@ -84,12 +89,12 @@ EXPORT int old_cond_destroy(pthread_cond_t *c)
 
 EXPORT int old_cond_signal(pthread_cond_t *c)
 {
-    return signal_if_any(cond_in(c), false);
+    return signal_if_any(cond_in(c), false, SITE);
 }
 
 EXPORT int old_cond_broadcast(pthread_cond_t *c)
 {
-    return signal_if_any(cond_in(c), true);
+    return signal_if_any(cond_in(c), true, SITE);
 }
 
 OF_OLD_COND(old_cond_init, pthread_cond_init);

@@ -2,6 +2,7 @@
 #include "wait.h"
 #include "preload/cancel.h"
 #include "preload/mutex/slow.h"
+#include "preload/stats/stats.h"
 
 #include "src/park/futex.h"
 #include "src/reentry.h"
@@ -65,8 +66,16 @@ static int wait_until(pawl_cond *c, bool briefly, pthread_mutex_t *m, int clock,
     bool held_off = cancel_hold_off();
     if (w.ours)
         error = mutex_check_wait(mutex_of(m));
+    bool counts = stats_on && error == 0;
+    stats_call call;
+    if (counts) {
+        stats_ask(&call, c, STATS_COND, site);
+        stats_wait_begin(&call);
+    }
     if (error == 0)
         error = briefly || PAWL_UNLIKELY(pawl_is_reentry(c)) ? wait_briefly(&w) : wait_in_queue(&w);
+    if (counts)
+        stats_cond_waited(&call);
     cancel_allow(held_off);
     errno = before;
     return error;

@@ -1,6 +1,7 @@
 /* epoch.c - which process this is, and which thread */
 #include "epoch.h"
 #include "preload/glibc.h"
+#include "preload/stats/stats.h"
 #include "src/debug.h"
 
 #include "src/fork.h"
@@ -19,7 +20,7 @@ __thread thread self __attribute__((tls_model("initial-exec")));
 
 static uint32_t latest; /* the epoch that began last, here or in the parent */
 static bool wiped;      /* the kernel wipes epoch_page in a child            */
-static bool no_fast_paths;
+static enum { FAST, COUNTED, SLOW } paths;
 static uint32_t past[PAST]; /* the tids of the forking thread in the last epochs */
 
 static uint32_t after(uint32_t epoch)
@@ -28,14 +29,23 @@ static uint32_t after(uint32_t epoch)
     return (number + 2 == META_EPOCHS ? 1 : number + 1) << META_EPOCH_SHIFT;
 }
 
+static void open_paths(epoch *e)
+{
+    uint64_t head = (uint64_t)latest << 32;
+    atomic_store_explicit(&e->normal, paths == FAST ? head : 0, memory_order_relaxed);
+    atomic_store_explicit(&e->counted, paths == COUNTED ? head : 0, memory_order_relaxed);
+}
+
 static void begin(epoch *e)
 {
     if (latest != 0)
         pawl_fork_process();
     else
         wiped = madvise(&epoch_page, sizeof epoch_page, MADV_WIPEONFORK) == 0;
+    if (stats_on)
+        stats_table_renew();
     latest = after(latest);
-    atomic_store_explicit(&e->normal, no_fast_paths ? 0 : (uint64_t)latest << 32, memory_order_relaxed);
+    open_paths(e);
     atomic_store_explicit(&e->now, latest, memory_order_release);
     atomic_store_explicit(&e->state, BEGUN, memory_order_release);
 }
@@ -90,9 +100,17 @@ bool was_my_tid(uint32_t tid, uint32_t meta)
 
 void disable_fast_paths(void)
 {
-    no_fast_paths = true;
+    paths = SLOW;
     epoch_now();
-    atomic_store_explicit(&epoch_page.epoch.normal, 0, memory_order_relaxed);
+    open_paths(&epoch_page.epoch);
+}
+
+void count_in_fast_paths(void)
+{
+    if (paths == FAST)
+        paths = COUNTED;
+    epoch_now();
+    open_paths(&epoch_page.epoch);
 }
 
 /* After debug mode's constructor, which reads the environment. */

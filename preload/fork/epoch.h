@@ -10,8 +10,9 @@
 #include "preload/mutex/layout.h"
 
 typedef struct epoch {
-    _Atomic(uint64_t) normal; /* `head` of a normal mutex of this epoch; 0: no fast path  */
-    _Atomic(uint32_t) now;    /* the epoch, in place for `meta`; 0: not begun             */
+    _Atomic(uint64_t) normal;  /* `head` of a normal mutex of this epoch; 0: no fast path  */
+    _Atomic(uint64_t) counted; /* the same while statistics are kept                       */
+    _Atomic(uint32_t) now;     /* the epoch, in place for `meta`; 0: not begun             */
     _Atomic(uint32_t) state;
 } epoch;
 
@@ -22,6 +23,7 @@ typedef struct thread {
     uint32_t epoch; /* in which that is its tid                          */
     bool forked;    /* it is the thread that forked into this process    */
     bool async;     /* it may be cancelled at any instruction (cancel.h) */
+    uint32_t dice;  /* to choose what is timed (stats.c)                 */
 } thread;
 
 /* The kernel wipes whole pages: as large as a page may be. */
@@ -57,18 +59,31 @@ static inline void operation_end(bool uses_thread)
 /* Returns the epoch, begun if need be, and brings the caller's `self` up to date. */
 uint32_t epoch_now(void);
 
-/* For good, here and in children: statistics, debug mode and cancel.c must see every call. */
+/* For good, here and in children: debug mode and cancel.c must see every call. */
 void disable_fast_paths(void);
+
+/* For good: the fast paths tell statistics of every call. */
+void count_in_fast_paths(void);
 
 /* Whether the caller had this tid in the epoch of `meta`, before a fork. */
 bool was_my_tid(uint32_t tid, uint32_t meta);
 
+static inline bool has_head(const mutex *m, uint64_t wanted)
+{
+    uint64_t head = atomic_load_explicit(&m->head, memory_order_relaxed) & ~(uint64_t)KIND_ELISION;
+    return PAWL_LIKELY(head == wanted) && PAWL_LIKELY(wanted != 0);
+}
+
 /* A normal mutex of this epoch. */
 static inline bool is_plain(const mutex *m)
 {
-    uint64_t normal = atomic_load_explicit(&epoch_page.epoch.normal, memory_order_relaxed);
-    uint64_t head = atomic_load_explicit(&m->head, memory_order_relaxed) & ~(uint64_t)KIND_ELISION;
-    return PAWL_LIKELY(head == normal) && PAWL_LIKELY(normal != 0);
+    return has_head(m, atomic_load_explicit(&epoch_page.epoch.normal, memory_order_relaxed));
+}
+
+/* The same, and statistics are kept. */
+static inline bool is_plain_counted(const mutex *m)
+{
+    return has_head(m, atomic_load_explicit(&epoch_page.epoch.counted, memory_order_relaxed));
 }
 
 /* A recursive one, relocked or not. */

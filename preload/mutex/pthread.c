@@ -5,6 +5,7 @@
  */
 #include "preload/cancel.h"
 #include "lock.h"
+#include "preload/stats/stats.h"
 #include "reentry.h"
 #include "slow.h"
 #include "src/debug.h"
@@ -49,9 +50,46 @@ static bool may_lock_recursive_here(const mutex *m)
     return is_plain_recursive(m) && self.ready != 0 && (meta_of(m) & META_DEPTH) < META_DEPTH;
 }
 
+/* ---- with statistics */
+
+static bool may_lock_counted(const mutex *m)
+{
+    return is_plain_counted(m) && self.ready != 0 && (LOCK_IS_OBLIVIOUS || owner_of(m) != self.tid);
+}
+
+__attribute__((noinline)) static int lock_counted(mutex *m, const void *site)
+{
+    stats_call call;
+    stats_ask(&call, m, STATS_MUTEX, site);
+    if (!lock_try(m)) {
+        stats_wait_begin(&call);
+        lock_acquire(m);
+    }
+    set_owner(m, self.tid);
+    stats_acquired(&call);
+    return 0;
+}
+
+static bool may_unlock_counted(const mutex *m)
+{
+    return is_plain_counted(m) && is_ready_to_unlock() && owner_of(m) == self.tid;
+}
+
+static int unlock_counted(mutex *m)
+{
+    stats_released(m);
+    set_owner(m, 0);
+    lock_release(m);
+    return 0;
+}
+
+/* ---- the rest */
+
 __attribute__((noinline)) static int lock_slowly(pthread_mutex_t *object, const void *site)
 {
     mutex *m = mutex_of(object);
+    if (may_lock_counted(m))
+        return lock_counted(m, site);
     if (may_lock_recursive_here(m)) {
         if (owner_of(m) == self.tid) {
             atomic_store_explicit(&m->meta, meta_of(m) + 1, memory_order_relaxed);
@@ -79,6 +117,8 @@ __attribute__((noinline)) static int trylock_slowly(pthread_mutex_t *object, con
 __attribute__((noinline)) static int unlock_slowly(pthread_mutex_t *object)
 {
     mutex *m = mutex_of(object);
+    if (may_unlock_counted(m))
+        return unlock_counted(m);
     if (is_plain_recursive(m) && is_ready_to_unlock() && owner_of(m) == self.tid) {
         if (meta_of(m) & META_DEPTH) {
             atomic_store_explicit(&m->meta, meta_of(m) - 1, memory_order_relaxed);

@@ -20,7 +20,6 @@
 #include "preload/stats/stats.h"
 #include "reentry.h"
 #include "src/debug.h"
-#include "src/park/clock.h"
 
 #include <errno.h>
 
@@ -72,27 +71,27 @@ static int wait_for(mutex *m, const request *r)
     return 0;
 }
 
-static uint64_t stats_clock(void)
-{
-    return stats_on ? pawl_nanoseconds(CLOCK_MONOTONIC) : 0;
-}
-
 static int acquire(mutex *m, const request *r)
 {
     if (PAWL_UNLIKELY(pawl_debug_on))
         pawl_debug_locking(m, KIND, how_asked(m, r));
-    uint64_t waited = 0;
     int error = 0;
-    bool tries = !r->waits || r->deadline != NULL || stats_on;
+    bool counts = stats_on;
+    stats_call call;
+    if (counts)
+        stats_ask(&call, m, STATS_MUTEX, r->site);
+    bool tries = !r->waits || r->deadline != NULL || counts;
     if (!tries || !reentrant_try(m)) {
-        uint64_t start = stats_clock();
+        if (counts && r->waits)
+            stats_wait_begin(&call);
         error = r->waits ? wait_for(m, r) : EBUSY;
-        waited = stats_clock() - start + 1;
+        if (counts && r->waits && error != 0)
+            stats_wait_end(&call);
     }
     if (error == 0)
         set_owner(m, self.tid);
-    if (error == 0 && stats_on)
-        stats_acquired(m, r->site, waited);
+    if (error == 0 && counts)
+        stats_acquired(&call);
     if (PAWL_LIKELY(!pawl_debug_on))
         return error;
     if (error == 0)
@@ -192,8 +191,11 @@ void mutex_relocked(mutex *m, uint32_t depth, const void *site)
 {
     set_owner(m, self.tid);
     set_depth(m, depth);
-    if (stats_on)
-        stats_acquired(m, site, 0);
+    if (stats_on) {
+        stats_call call;
+        stats_ask(&call, m, STATS_MUTEX, site);
+        stats_acquired(&call);
+    }
     if (PAWL_UNLIKELY(pawl_debug_on))
         pawl_debug_wait_end(m, KIND);
 }

@@ -39,16 +39,17 @@ static void json_times(stats_file *f, const char *indent, const char *name, cons
     stats_file_print(f, "]}");
 }
 
-static void json_row(stats_file *f, const char *indent, const stats_row *row)
+static void json_cost(stats_file *f, const char *indent, uint64_t acquisitions, const stats_times *wait,
+                      const stats_times *hold)
 {
-    uint64_t acquisitions = stats_get(&row->acquisitions), contended = stats_get(&row->wait.count);
+    uint64_t contended = stats_get(&wait->count);
     uintmax_t millionths = (uintmax_t)(stats_share(contended, acquisitions) * 1e6 + 0.5);
     stats_file_print(f, "%s\"acquisitions\": %ju,\n%s\"contended\": %ju,\n%s\"contended_share\": %ju.%06ju",
                      indent, (uintmax_t)acquisitions, indent, (uintmax_t)contended, indent,
                      millionths / 1000000,
                      millionths % 1000000); /* not %f, which obeys the program's locale */
-    json_times(f, indent, "wait", &row->wait);
-    json_times(f, indent, "hold", &row->hold);
+    json_times(f, indent, "wait", wait);
+    json_times(f, indent, "hold", hold);
 }
 
 static void json_address(stats_file *f, const char *indent, const char *what, uintptr_t address,
@@ -73,13 +74,14 @@ static void json_lock(stats_file *f, const stats_row *row)
     stats_file_print(f, "    {\n");
     json_address(f, "      ", "lock", row->lock, row->lock);
     stats_file_print(f, ",\n");
-    json_row(f, "      ", row);
-    const stats_site *site = stats_worst_site(row);
-    if (site != NULL) {
+    const stats_detail *d = stats_detail_of(row);
+    json_cost(f, "      ", stats_get(&row->acquisitions), &d->wait, &d->hold);
+    stats_site site = stats_worst_site(row);
+    if (site.address != 0) {
         stats_file_print(f, ",\n");
-        json_address(f, "      ", "call_site", site->address, site->address - 1);
+        json_address(f, "      ", "call_site", site.address, site.address - 1);
         stats_file_print(f, ",\n      \"call_site_waits\": %ju,\n      \"call_site_waited_ns\": %ju",
-                         (uintmax_t)stats_get(&site->waits), (uintmax_t)stats_get(&site->waited_ns));
+                         (uintmax_t)site.waits, (uintmax_t)site.waited_ns);
     }
     stats_file_print(f, "\n    }");
 }
@@ -91,8 +93,8 @@ void stats_write_json(stats_file *f, const stats_summary *s)
     stats_file_print(f, ",\n  \"process\": %d,\n  \"program\": ", (int)getpid());
     json_string(f, program_invocation_name);
     stats_file_print(f, ",\n  \"locks\": %ju,\n  \"acquisitions_beyond_the_table\": %ju,\n",
-                     (uintmax_t)s->locks, (uintmax_t)stats_get(&stats_rows->beyond.acquisitions));
-    json_row(f, "  ", &s->all);
+                     (uintmax_t)s->locks, (uintmax_t)stats_get(&stats_tables->beyond));
+    json_cost(f, "  ", s->acquisitions, &s->wait, &s->hold);
     stats_file_print(f, ",\n  \"most_contended\": [");
     for (int i = 0; i < s->listed_count; i++) {
         stats_file_print(f, "%s\n", i > 0 ? "," : "");

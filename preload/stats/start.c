@@ -3,12 +3,14 @@
  * PAWL_STATS        the file for the JSON; the table goes to the same name with .txt. Descendants append their process id
  * PAWL_STATS_TABLE  "-": the table goes to standard error. Set by `pawl run --stats`
  *
- * A process that ends through _exit(), exec or a signal writes nothing.
+ * PAWL_PROFILE      the file of `pawl profile`, which reads the tables itself
+ *
+ * A process that ends through _exit(), exec or a signal writes nothing by itself.
  */
 #include "preload/fork/epoch.h"
 #include "stats.h"
 #include "report.h"
-#include "table.h"
+#include "start.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -16,20 +18,19 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 static struct {
     char path[PATH_MAX];
     pid_t started;
+    bool reports; /* PAWL_STATS is set */
     bool descendant;
     bool to_stderr;
     struct stat error_output; /* what descriptor 2 was */
 } request;
 
-/* Not getenv(): a shell may define its own, which is not ready this early. */
-static const char *variable(const char *name)
+const char *stats_variable(const char *name)
 {
     size_t length = strlen(name);
     for (char **e = environ; e != NULL && *e != NULL; e++)
@@ -83,6 +84,9 @@ static void write_report(void)
     if (!stats_on || atomic_flag_test_and_set(&begun))
         return;
     int before = errno;
+    atomic_store_explicit(&stats_tables->ended, 1, memory_order_relaxed);
+    if (!request.reports)
+        return;
     pid_t self = getpid();
     bool main = self == request.started && !request.descendant;
     if (!main)
@@ -96,24 +100,22 @@ static void write_report(void)
 
 static void begin(void)
 {
-    const char *path = variable("PAWL_STATS");
-    if (path == NULL || path[0] == '\0' || !make_absolute(path))
+    const char *path = stats_variable("PAWL_STATS"), *book = stats_variable("PAWL_PROFILE");
+    request.reports = path != NULL && path[0] != '\0' && make_absolute(path);
+    if (!request.reports && (book == NULL || book[0] == '\0'))
         return;
-    const char *table = variable("PAWL_STATS_TABLE");
+    const char *table = stats_variable("PAWL_STATS_TABLE");
     request.to_stderr = table != NULL && strcmp(table, "-") == 0;
     request.started = getpid();
-    request.descendant = inherited(path);
+    request.descendant = request.reports && inherited(path);
     if (fstat(STDERR_FILENO, &request.error_output) != 0)
         request.error_output.st_ino = 0;
-    void *table_memory = mmap(NULL, sizeof(stats_table), PROT_READ | PROT_WRITE,
-                              MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (table_memory == MAP_FAILED)
+    if (!stats_table_begin(book))
         return;
-    madvise(table_memory, sizeof(stats_table),
-            MADV_WIPEONFORK); /* a child starts at zero, however it is forked */
-    stats_rows = table_memory;
+    if (stats_tables->depth > 1)
+        stats_stack_prepare();
     stats_on = true;
-    disable_fast_paths(); /* they call no hooks */
+    count_in_fast_paths();
     at_quick_exit(write_report);
 }
 

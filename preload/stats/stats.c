@@ -1,31 +1,21 @@
-/* stats.c - counts what happens to each lock */
+/* stats.c - counts what happens to each lock
+ *
+ * Cheap where nobody waits: a row is found, a counter raised, the call noted. The stack of an acquisition is captured
+ * before the lock is taken, and only if it may be wanted: for the lock's first uses, and once a thread has had to wait
+ * for it. One in `sample` acquisitions is timed, of contended locks one in CONTENDED_SAMPLE.
+ */
 #include "stats.h"
+#include "count.h"
 
-#include "table.h"
-
+#include "preload/fork/epoch.h"
 #include "src/park/clock.h"
 
 #include <stddef.h>
 
+enum { FIRST_USES = 32, CONTENDED_SAMPLE = 4 };
+
 bool stats_on;
-stats_table *stats_rows;
-
-static void set(stats_count *c, uint64_t value)
-{
-    atomic_store_explicit(c, value, memory_order_relaxed);
-}
-
-/* Only the lock's owner calls it. */
-static void add(stats_count *c, uint64_t n)
-{
-    set(c, stats_get(c) + n);
-}
-
-/* Any thread may call it. */
-static void add_shared(stats_count *c, uint64_t n)
-{
-    atomic_fetch_add_explicit(c, n, memory_order_relaxed);
-}
+stats_table *stats_tables;
 
 static unsigned bucket_of(uint64_t ns)
 {
@@ -35,92 +25,266 @@ static unsigned bucket_of(uint64_t ns)
 
 static void record(stats_times *t, uint64_t ns)
 {
-    add(&t->count, 1);
-    add(&t->total_ns, ns);
-    add(&t->buckets[bucket_of(ns)], 1);
+    stats_add(&t->count, 1);
+    stats_add(&t->total_ns, ns);
+    stats_add(&t->buckets[bucket_of(ns)], 1);
     if (ns > stats_get(&t->worst_ns))
-        set(&t->worst_ns, ns);
+        stats_set(&t->worst_ns, ns);
 }
 
 static void record_shared(stats_times *t, uint64_t ns)
 {
-    add_shared(&t->count, 1);
-    add_shared(&t->total_ns, ns);
-    add_shared(&t->buckets[bucket_of(ns)], 1);
+    stats_add_shared(&t->count, 1);
+    stats_add_shared(&t->total_ns, ns);
+    stats_add_shared(&t->buckets[bucket_of(ns)], 1);
     uint64_t worst = stats_get(&t->worst_ns);
     while (ns > worst && !atomic_compare_exchange_weak_explicit(&t->worst_ns, &worst, ns,
                                                                 memory_order_relaxed, memory_order_relaxed))
         ;
 }
 
-/* The lock's row, new if need be; NULL if its neighbourhood is full. */
-static stats_row *row_of(const void *lock)
+/* ---- rows */
+
+/* Any thread may call it. */
+static void need_detail(stats_row *row)
+{
+    uint32_t none = 0, place;
+    if (stats_get_id(&row->detail) == 0 &&
+        (place = stats_take(&stats_tables->details_used, 1, STATS_DETAILS)) != 0)
+        atomic_compare_exchange_strong_explicit(&row->detail, &none, place, memory_order_relaxed,
+                                                memory_order_relaxed);
+}
+
+static stats_detail *detail_of(const stats_row *row)
+{
+    uint32_t place = stats_get_id(&row->detail);
+    return place != 0 ? &stats_tables->details[place] : NULL;
+}
+
+static stats_row *add_row(stats_id *slot, uintptr_t address, stats_kind kind)
+{
+    stats_table *t = stats_tables;
+    uint32_t place = stats_take(&t->locks_used, 1, STATS_LOCKS);
+    if (place == 0)
+        return NULL;
+    stats_row *row = &t->locks[place];
+    atomic_store_explicit(&row->kind, kind, memory_order_relaxed);
+    atomic_store_explicit(&row->lock, address, memory_order_relaxed);
+    uint32_t none = 0;
+    if (atomic_compare_exchange_strong_explicit(slot, &none, place, memory_order_release,
+                                                memory_order_acquire)) {
+        if (t->sample == 1)
+            need_detail(row);
+        return row;
+    }
+    atomic_store_explicit(&row->lock, 0, memory_order_relaxed); /* given up: another thread was first */
+    stats_row *theirs = &t->locks[none];
+    return atomic_load_explicit(&theirs->lock, memory_order_relaxed) == address ? theirs : NULL;
+}
+
+/* The lock's row, new if need be; NULL if there is no room. */
+static inline stats_row *row_of(const void *lock, stats_kind kind, bool make)
 {
     enum { NEIGHBOURHOOD = 64 };
     uintptr_t address = (uintptr_t)lock;
-    uint64_t hash = (address >> 2) * UINT64_C(0x9E3779B97F4A7C15);
-    size_t first = (size_t)(hash >> 32) % STATS_ROWS;
+    size_t first = (size_t)stats_mix(address >> 2);
     for (size_t i = 0; i < NEIGHBOURHOOD; i++) {
-        stats_row *row = &stats_rows->rows[(first + i) % STATS_ROWS];
-        uintptr_t found = atomic_load_explicit(&row->lock, memory_order_relaxed);
-        if (found == 0 && atomic_compare_exchange_strong_explicit(&row->lock, &found, address,
-                                                                  memory_order_relaxed, memory_order_relaxed))
-            return row;
-        if (found == address)
+        stats_id *slot = &stats_tables->index[(first + i) % STATS_INDEX];
+        uint32_t place = atomic_load_explicit(slot, memory_order_acquire);
+        if (PAWL_UNLIKELY(place == 0))
+            return make ? add_row(slot, address, kind) : NULL;
+        stats_row *row = &stats_tables->locks[place];
+        if (PAWL_LIKELY(atomic_load_explicit(&row->lock, memory_order_relaxed) == address))
             return row;
     }
     return NULL;
 }
 
-/* A ninth site replaces the one of least weight and inherits that weight, so that a site that waits often does not lose
- * its place to one that waits once (Metwally et al., Space-Saving, ICDT 2005). */
-static void waited_at(stats_row *row, const void *call_site, uint64_t ns)
+/* ---- who met whom */
+
+static stats_meet *meet_of(uint32_t row, uint32_t waiter, uint32_t holder)
 {
-    stats_site *site = &row->sites[0];
-    for (int i = 0; i < STATS_SITES; i++) {
-        uintptr_t address = atomic_load_explicit(&row->sites[i].address, memory_order_relaxed);
-        if (address == (uintptr_t)call_site || address == 0) {
-            site = &row->sites[i];
-            break;
+    enum { NEIGHBOURHOOD = 128 };
+    size_t first = (size_t)stats_mix(stats_mix((uint64_t)row << 32 | waiter) ^ holder);
+    for (size_t i = 0; i < NEIGHBOURHOOD; i++) {
+        stats_meet *m = &stats_tables->meets[(first + i) % STATS_MEETS];
+        uint32_t found = stats_get_id(&m->row);
+        if (found == 0 && atomic_compare_exchange_strong_explicit(&m->row, &found, row, memory_order_relaxed,
+                                                                  memory_order_relaxed)) {
+            stats_set_id(&m->waiter, waiter);
+            stats_set_id(&m->holder, holder);
+            return m;
         }
-        if (stats_get(&row->sites[i].weight) < stats_get(&site->weight))
-            site = &row->sites[i];
+        if (found == row && stats_get_id(&m->waiter) == waiter && stats_get_id(&m->holder) == holder)
+            return m;
     }
-    if (atomic_load_explicit(&site->address, memory_order_relaxed) != (uintptr_t)call_site) {
-        atomic_store_explicit(&site->address, (uintptr_t)call_site, memory_order_relaxed);
-        set(&site->waited_ns, 0);
-        set(&site->waits, 0);
-    }
-    add(&site->weight, ns);
-    add(&site->waited_ns, ns);
-    add(&site->waits, 1);
+    return NULL;
 }
 
-void stats_acquired(const void *lock, const void *call_site, uint64_t waited_ns)
+static void met(const stats_row *row, uint32_t waiter, uint32_t holder, uint64_t ns)
 {
-    stats_row *row = row_of(lock);
-    if (row == NULL) {
-        add_shared(&stats_rows->beyond.acquisitions, 1);
-        if (waited_ns > 0)
-            record_shared(&stats_rows->beyond.wait, waited_ns);
+    stats_meet *m = meet_of((uint32_t)(row - stats_tables->locks), waiter, holder);
+    if (m == NULL) {
+        stats_add_shared(&stats_tables->lost_meets, 1);
         return;
     }
-    add(&row->acquisitions, 1);
-    if (waited_ns > 0) {
-        record(&row->wait, waited_ns);
-        waited_at(row, call_site, waited_ns);
+    stats_add(&m->count, 1);
+    stats_add(&m->total_ns, ns);
+    if (ns > stats_get(&m->worst_ns))
+        stats_set(&m->worst_ns, ns);
+}
+
+/* ---- the hooks */
+
+static bool wants_stack(const stats_row *row)
+{
+    return stats_tables->depth > 1 &&
+           (stats_get_id(&row->detail) != 0 || stats_get(&row->acquisitions) < FIRST_USES);
+}
+
+/* Without a rhythm: threads that take turns must not be told apart by it. */
+static bool is_timed(const stats_row *row)
+{
+    uint32_t sample = stats_tables->sample;
+    if (sample > CONTENDED_SAMPLE && stats_get_id(&row->detail) != 0)
+        sample = CONTENDED_SAMPLE;
+    self.dice = self.dice * 1664525 + 1013904223;
+    return self.dice >> 16 <= 0xffff / sample || stats_get(&row->acquisitions) <= FIRST_USES;
+}
+
+void stats_ask(stats_call *c, const void *lock, stats_kind kind, const void *site)
+{
+    stats_row *row = row_of(lock, kind, true);
+    c->row = row;
+    c->site = site;
+    c->start_ns = 0;
+    c->stack = row != NULL && wants_stack(row) ? stats_stack_here(site) : 0;
+}
+
+void stats_wait_begin(stats_call *c)
+{
+    c->start_ns = pawl_nanoseconds(CLOCK_MONOTONIC);
+    c->holder = c->holder_tid = 0;
+    c->held_since = 0;
+    stats_row *row = c->row;
+    if (row == NULL)
+        return;
+    need_detail(row);
+    stats_detail *d = detail_of(row);
+    if (d != NULL)
+        atomic_fetch_add_explicit(&d->waiting, 1, memory_order_relaxed);
+    uintptr_t site = atomic_load_explicit(&row->site, memory_order_relaxed);
+    c->holder_tid = stats_get_id(&row->owner);
+    if (c->holder_tid != 0) {
+        c->holder = stats_get_id(&row->stack);
+        c->held_since = stats_get(&row->since);
+        if (c->holder == 0)
+            c->holder = stats_stack_of(site);
     }
-    set(&row->since, pawl_nanoseconds(CLOCK_MONOTONIC)); /* last: our own work does not count as holding */
+    if (c->stack == 0)
+        c->stack = stats_stack_here(c->site);
+}
+
+void stats_wait_end(stats_call *c)
+{
+    stats_detail *d = c->row != NULL ? detail_of(c->row) : NULL;
+    if (d != NULL)
+        atomic_fetch_sub_explicit(&d->waiting, 1, memory_order_relaxed);
+}
+
+static void waited(stats_call *c, uint64_t now)
+{
+    uint64_t ns = now - c->start_ns + 1;
+    stats_detail *d = detail_of(c->row);
+    if (d != NULL) {
+        record(&d->wait, ns);
+        atomic_fetch_sub_explicit(&d->waiting, 1, memory_order_relaxed);
+    }
+    met(c->row, c->stack, c->holder, ns);
+    stats_keep_if_long(c, now);
+}
+
+static void acquired_beyond(const stats_call *c)
+{
+    stats_add_shared(&stats_tables->beyond, 1);
+    if (c->start_ns > 0)
+        record_shared(&stats_tables->beyond_wait, pawl_nanoseconds(CLOCK_MONOTONIC) - c->start_ns + 1);
+}
+
+/* For a waiter that found the lock between two owners, handed off to a thread that did not run yet. */
+static uint32_t last_holder(const stats_row *row)
+{
+    uint32_t stack = stats_get_id(&row->stack);
+    uintptr_t site = atomic_load_explicit(&row->site, memory_order_relaxed);
+    return stack != 0 || site == 0 ? stack : stats_stack_of(site);
+}
+
+void stats_acquired(stats_call *c)
+{
+    stats_row *row = c->row;
+    if (PAWL_UNLIKELY(row == NULL)) {
+        acquired_beyond(c);
+        return;
+    }
+    stats_add(&row->acquisitions, 1);
+    if (PAWL_UNLIKELY(c->start_ns > 0) && c->holder == 0)
+        c->holder = last_holder(row);
+    atomic_store_explicit(&row->site, (uintptr_t)c->site, memory_order_relaxed);
+    stats_set_id(&row->owner, self.tid);
+    stats_set_id(&row->stack, c->stack);
+    if (c->stack != 0 && stats_get_id(&row->first) == 0)
+        stats_set_id(&row->first, c->stack);
+    if (PAWL_UNLIKELY(c->start_ns > 0))
+        waited(c, pawl_nanoseconds(CLOCK_MONOTONIC));
+    if (is_timed(row)) /* last: our own work does not count as holding */
+        stats_set(&row->since, pawl_nanoseconds(CLOCK_MONOTONIC));
+}
+
+static void held(stats_row *row, uint64_t ns)
+{
+    stats_detail *d = detail_of(row);
+    uint32_t stack = stats_get_id(&row->stack);
+    stats_add(&row->hold_ns, ns);
+    atomic_store_explicit(&row->holds, row->holds + 1, memory_order_relaxed);
+    if (d != NULL)
+        record(&d->hold, ns);
+    else
+        record_shared(&stats_tables->shards[self.tid % STATS_SHARDS].hold, ns);
+    if (stack != 0)
+        met(row, 0, stack, ns);
 }
 
 void stats_released(const void *lock)
 {
-    stats_row *row = row_of(lock);
-    if (row == NULL)
+    stats_row *row = row_of(lock, STATS_MUTEX, false);
+    if (row == NULL ||
+        stats_get_id(&row->owner) == 0) /* acquired before there was a table, or before the fork */
         return;
     uint64_t since = stats_get(&row->since);
-    if (since == 0) /* acquired before there was a table, or before the fork */
+    if (since != 0) {
+        held(row, pawl_nanoseconds(CLOCK_MONOTONIC) - since);
+        stats_set(&row->since, 0);
+    }
+    stats_set_id(&row->owner, 0);
+}
+
+void stats_cond_waited(stats_call *c)
+{
+    if (c->row == NULL)
         return;
-    record(&row->hold, pawl_nanoseconds(CLOCK_MONOTONIC) - since);
-    set(&row->since, 0);
+    c->holder = stats_get_id(&c->row->stack);
+    c->holder_tid = stats_get_id(&c->row->owner);
+    stats_add(&c->row->acquisitions, 1);
+    if (c->stack != 0 && stats_get_id(&c->row->first) == 0)
+        stats_set_id(&c->row->first, c->stack);
+    waited(c, pawl_nanoseconds(CLOCK_MONOTONIC));
+}
+
+void stats_signalled(const void *cond, const void *site)
+{
+    stats_row *row = row_of(cond, STATS_COND, false);
+    if (row == NULL)
+        return;
+    stats_set_id(&row->stack, stats_stack_here(site));
+    stats_set_id(&row->owner, self.tid);
 }

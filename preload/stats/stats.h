@@ -1,20 +1,75 @@
 /* stats.h - what a program's locks cost it, collected on request
  *
- * Enabled by PAWL_STATS=FILE in the environment (start.c), written at exit (report.c). The program's allocator may be what
- * calls the hooks below: they allocate nothing, take no lock, print nothing, and leave errno alone.
+ * Enabled by PAWL_STATS=FILE or PAWL_PROFILE=FILE in the environment (start.c). The program's allocator may be what calls
+ * the hooks below: they allocate nothing, take no lock, print nothing, and leave errno alone.
  */
 #pragma once
+
+#include "table.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Check it before every hook. Set by a constructor, so that the first release of a lock may come without its
- * acquisition; never cleared. */
+/* Check it before every hook, once for those of one call. Set by a constructor, so that the first release of a lock
+ * may come without its acquisition; never cleared. */
 extern bool stats_on;
 
-/* The caller has just acquired the lock (not relocked a recursive one) after waiting for so many nanoseconds; 0: it did
- * not wait. The call site is the return address of the pthread function. */
-void stats_acquired(const void *lock, const void *call_site, uint64_t waited_ns);
+/* One call that locks. */
+typedef struct stats_call {
+    stats_row *row; /* NULL: there is no room for it */
+    const void *site;
+    uint32_t stack;                /* 0: not captured */
+    uint32_t holder, holder_tid;   /* when it began to wait */
+    uint64_t start_ns, held_since; /* start 0: it does not wait */
+} stats_call;
+
+/* Before the first try. The call site is the return address of the pthread function. */
+void stats_ask(stats_call *c, const void *lock, stats_kind kind, const void *site);
+
+/* The lock is taken, and the caller is about to wait. */
+void stats_wait_begin(stats_call *c);
+
+/* It gave up. */
+void stats_wait_end(stats_call *c);
+
+/* The caller has just acquired the lock (not relocked a recursive one). */
+void stats_acquired(stats_call *c);
 
 /* The caller is about to release the lock, in unlock or in a wait on a condition variable. */
 void stats_released(const void *lock);
+
+/* A wait on a condition variable: stats_ask(), stats_wait_begin(), then this, with the mutex locked again. */
+void stats_cond_waited(stats_call *c);
+
+/* About to wake a thread that waits on the condition variable. */
+void stats_signalled(const void *cond, const void *site);
+
+/* ---- region.c */
+
+/* A table of zeros, in the book of that path or (NULL, empty) of its own; false if there is no memory. */
+bool stats_table_begin(const char *book);
+
+/* Another one in its place, in a fork's child. */
+void stats_table_renew(void);
+
+/* ---- worst.c */
+
+void stats_keep_if_long(const stats_call *c, uint64_t end);
+
+/* Whether the caller has it now; not if it is taken for long. Store 0 to let it go. */
+bool stats_enter(_Atomic uint32_t *lock);
+
+/* ---- stack.c */
+
+/* The stack that called the pthread function which returns to `site`, as deep as the table says; 0: no room. */
+uint32_t stats_stack_here(const void *site);
+
+/* Of the call alone. */
+uint32_t stats_stack_of(uintptr_t site);
+
+void stats_stack_prepare(void);
+
+/* ---- maps.c */
+
+/* The generation of maps in which all of these are code, as far as the kernel knows. */
+unsigned stats_maps_of(const uint64_t *frames, int depth);

@@ -13,12 +13,20 @@ static void add_times(stats_times *to, const stats_times *from)
         to->buckets[b] += stats_get(&from->buckets[b]);
 }
 
+const stats_detail *stats_detail_of(const stats_row *row)
+{
+    return &stats_tables->details[stats_get_id(&row->detail)];
+}
+
+static uint64_t waited_for(const stats_row *row)
+{
+    return stats_get(&stats_detail_of(row)->wait.total_ns);
+}
+
 static void list(stats_summary *s, const stats_row *row)
 {
-    if (stats_get(&row->wait.count) == 0)
-        return;
     int at = s->listed_count < STATS_LISTED ? s->listed_count++ : STATS_LISTED;
-    while (at > 0 && stats_get(&s->listed[at - 1]->wait.total_ns) < stats_get(&row->wait.total_ns)) {
+    while (at > 0 && waited_for(s->listed[at - 1]) < waited_for(row)) {
         if (at < STATS_LISTED)
             s->listed[at] = s->listed[at - 1];
         at--;
@@ -29,23 +37,28 @@ static void list(stats_summary *s, const stats_row *row)
 
 static void add_row(stats_summary *s, const stats_row *row)
 {
-    s->all.acquisitions += stats_get(&row->acquisitions);
-    add_times(&s->all.wait, &row->wait);
-    add_times(&s->all.hold, &row->hold);
+    s->locks++;
+    s->acquisitions += stats_get(&row->acquisitions);
+    if (stats_get_id(&row->detail) == 0)
+        return;
+    const stats_detail *d = stats_detail_of(row);
+    add_times(&s->wait, &d->wait);
+    add_times(&s->hold, &d->hold);
+    if (stats_get(&d->wait.count) > 0)
+        list(s, row);
 }
 
 void stats_sum_up(stats_summary *s)
 {
+    const stats_table *t = stats_tables;
     memset(s, 0, sizeof *s);
-    for (int i = 0; i < STATS_ROWS; i++) {
-        const stats_row *row = &stats_rows->rows[i];
-        if (stats_get(&row->acquisitions) == 0)
-            continue;
-        s->locks++;
-        add_row(s, row);
-        list(s, row);
-    }
-    add_row(s, &stats_rows->beyond);
+    for (uint32_t i = 1; i <= stats_get_id(&t->locks_used) && i < STATS_LOCKS; i++)
+        if (stats_get(&t->locks[i].acquisitions) > 0 && t->locks[i].kind != STATS_COND)
+            add_row(s, &t->locks[i]);
+    for (int i = 0; i < STATS_SHARDS; i++)
+        add_times(&s->hold, &t->shards[i].hold);
+    s->acquisitions += stats_get(&t->beyond);
+    add_times(&s->wait, &t->beyond_wait);
 }
 
 double stats_share(uint64_t part, uint64_t whole)
@@ -65,12 +78,36 @@ uint64_t stats_quantile(const stats_times *t, double q)
     return worst;
 }
 
-const stats_site *stats_worst_site(const stats_row *row)
+/* A waiter's stack begins with its call. */
+static uintptr_t call_of(uint32_t stack)
 {
-    const stats_site *worst = NULL;
-    for (int i = 0; i < STATS_SITES; i++)
-        if (row->sites[i].address != 0 &&
-            (worst == NULL || stats_get(&row->sites[i].waited_ns) > stats_get(&worst->waited_ns)))
-            worst = &row->sites[i];
+    return (uintptr_t)stats_tables->frames[stats_tables->stacks[stack].first];
+}
+
+static stats_site site_of(uint32_t row, uintptr_t address)
+{
+    stats_site site = {.address = address};
+    for (int i = 0; i < STATS_MEETS; i++) {
+        const stats_meet *m = &stats_tables->meets[i];
+        if (stats_get_id(&m->row) == row && m->waiter != 0 && call_of(m->waiter) == address) {
+            site.waits += stats_get(&m->count);
+            site.waited_ns += stats_get(&m->total_ns);
+        }
+    }
+    return site;
+}
+
+stats_site stats_worst_site(const stats_row *row)
+{
+    stats_site worst = {0};
+    uint32_t place = (uint32_t)(row - stats_tables->locks);
+    for (int i = 0; i < STATS_MEETS; i++) {
+        const stats_meet *m = &stats_tables->meets[i];
+        if (stats_get_id(&m->row) != place || m->waiter == 0)
+            continue;
+        stats_site site = site_of(place, call_of(m->waiter));
+        if (site.waited_ns > worst.waited_ns)
+            worst = site;
+    }
     return worst;
 }

@@ -6,7 +6,8 @@
 enum { STATS_LISTED = 10 };
 
 typedef struct stats_summary {
-    stats_row all; /* the sum of all rows and `beyond` */
+    uint64_t acquisitions;
+    stats_times wait, hold; /* of all locks */
     uint64_t locks;
     const stats_row *listed[STATS_LISTED]; /* by total wait, longest first */
     int listed_count;
@@ -19,5 +20,13 @@ double stats_share(uint64_t part, uint64_t whole);
 /* The upper end of the bucket that the quantile falls into, or the longest time if that is less. */
 uint64_t stats_quantile(const stats_times *t, double q);
 
-/* Where threads waited longest for the lock, or NULL. */
-const stats_site *stats_worst_site(const stats_row *row);
+/* Of a lock that is listed. */
+const stats_detail *stats_detail_of(const stats_row *row);
+
+/* Where threads waited longest for the lock; address 0: not known. */
+typedef struct stats_site {
+    uintptr_t address;
+    uint64_t waits, waited_ns;
+} stats_site;
+
+stats_site stats_worst_site(const stats_row *row);

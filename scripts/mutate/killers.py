@@ -74,6 +74,10 @@ TESTS = {
         ["tests/cli/run.sh", "{build}", "tests/cli", "test_stats.py"],
         None,
     ),
+    "profile": Test(
+        ["pawl", "tests/profile/culprit", "tests/profile/culprit_cc", "tests/apps/app_sqlite", "preload-libraries"],
+        ["tests/profile/run.sh", "{build}", "test_profile.py"], None
+    ),
 }
 
 MUTEXES = ["releases", "head", "queue", "reentry", "cond", "mutex", "forks", "cond_order", "manners", "fairmutex", "idle", "destruction", "plural", "check_mutex", "conform_mutex"]
@@ -112,7 +116,7 @@ CHOICE = [
     ("^src/cond", ["cond_steps", *MUTEXES]),
     ("^src/fairmutex", ["fair_steps", *MUTEXES, "conform_fair"]),
     ("^src/", MUTEXES + ["conform_fair", "watched"]),
-    ("^preload/stats", ["stats", "conform_mutex"]),
+    ("^preload/stats", ["stats", "profile", "conform_mutex"]),
     ("^preload/spin", on("spin", "fork", "cancel") + PRELOAD),
     ("^preload/c11", on("c11") + PRELOAD),
     ("^preload/cancel", on("cancel") + PRELOAD),

@@ -150,9 +150,9 @@ def stats_do_not_speak_the_language_of_the_program():
 @test
 def stats_say_when_there_are_more_locks_than_rows():
     with folder() as f:
-        s = known("many", 60000, f)["s.json"]
-        check(s["acquisitions"] == 60000 and s["acquisitions_beyond_the_table"] > 0, str(s["acquisitions"]))
-        check(s["locks"] + s["acquisitions_beyond_the_table"] == 60000, f"{s['locks']} locks")
+        s = known("many", 1200000, f)["s.json"]
+        check(s["acquisitions"] == 1200000 and s["acquisitions_beyond_the_table"] > 0, str(s["acquisitions"]))
+        check(s["locks"] + s["acquisitions_beyond_the_table"] == 1200000, f"{s['locks']} locks")
         check("more locks than the table holds" in (pathlib.Path(f) / "s.json.txt").read_text(), "the table is silent")
 
 

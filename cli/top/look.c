@@ -1,0 +1,133 @@
+/* look.c - what changed since the last look at a process's tables */
+#include "top.h"
+
+#include "cli/cli.h"
+#include "profile/document.h"
+
+#include "src/park/clock.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+top top_open(uint32_t pid)
+{
+    top t = {.live = live_open(pid)};
+    t.acquisitions = allocate(STATS_LOCKS, sizeof *t.acquisitions);
+    t.waits = allocate(STATS_LOCKS, sizeof *t.waits);
+    t.waited_ns = allocate(STATS_LOCKS, sizeof *t.waited_ns);
+    t.names = allocate(STATS_LOCKS, sizeof *t.names);
+    t.locks = allocate(STATS_LOCKS, sizeof *t.locks);
+    top_look(&t, BY_WAIT);
+    return t;
+}
+
+void top_close(top *t)
+{
+    for (size_t i = 0; i < t->rows; i++)
+        free(t->names[i]);
+    free(t->names);
+    free(t->acquisitions);
+    free(t->waits);
+    free(t->waited_ns);
+    free(t->locks);
+    live_close(&t->live);
+}
+
+static int order_of_locks;
+
+static uint64_t weight(const top_lock *l)
+{
+    return order_of_locks == BY_WAIT    ? l->waited_ns
+           : order_of_locks == BY_WORST ? l->worst_ns
+                                        : l->acquisitions;
+}
+
+static int heavier(const void *a, const void *b)
+{
+    uint64_t left = weight(a), right = weight(b);
+    return (left < right) - (left > right);
+}
+
+static uint64_t rate(uint64_t now, uint64_t *before, uint64_t ns)
+{
+    uint64_t since = now - *before;
+    *before = now;
+    return ns > 0 ? (uint64_t)((double)since * 1e9 / (double)ns) : 0;
+}
+
+static void look_at(top *t, uint32_t i, uint64_t elapsed)
+{
+    const stats_table *s = t->live.copy;
+    const stats_row *row = &s->locks[i];
+    static const stats_detail none;
+    const stats_detail *d =
+        row->detail < STATS_DETAILS && row->detail != 0 ? &s->details[row->detail] : &none;
+    bool lock = row->kind != STATS_COND;
+    top_lock l = {.row = i,
+                  .acquisitions = rate(row->acquisitions, &t->acquisitions[i], elapsed),
+                  .waits = rate(d->wait.count, &t->waits[i], elapsed),
+                  .waited_ns = rate(d->wait.total_ns, &t->waited_ns[i], elapsed),
+                  .worst_ns = d->wait.worst_ns,
+                  .waiting = d->waiting,
+                  .owner = lock ? row->owner : 0};
+    if (lock && row->acquisitions > 0)
+        t->locks[t->count++] = l;
+}
+
+bool top_look(top *t, int order)
+{
+    if (!live_read(&t->live))
+        return false;
+    uint64_t now = pawl_nanoseconds(CLOCK_MONOTONIC), elapsed = t->taken_ns > 0 ? now - t->taken_ns : 0;
+    uint32_t used = t->live.copy->locks_used;
+    t->taken_ns = now;
+    t->rows = used + 1 < STATS_LOCKS ? used + 1 : STATS_LOCKS;
+    t->count = 0;
+    for (uint32_t i = 1; i < t->rows; i++)
+        look_at(t, i, elapsed);
+    order_of_locks = order;
+    qsort(t->locks, t->count, sizeof *t->locks, heavier);
+    return true;
+}
+
+/* The site of a stack, in the process as it is now. */
+static const char *site_name(top *t, uint32_t stack, char *room)
+{
+    const stats_table *s = t->live.copy;
+    if (stack == 0 || stack >= STATS_STACKS || s->stacks[stack].first + s->stacks[stack].depth > STATS_FRAMES)
+        return "?";
+    json_t *d = document_new("");
+    json_int_t place =
+        document_stack(d, t->live.symbols, &s->frames[s->stacks[stack].first], s->stacks[stack].depth);
+    site_text(d, json_array_get(json_object_get(d, "stacks"), (size_t)place), room);
+    json_decref(d);
+    return room;
+}
+
+const char *top_name(top *t, const top_lock *l)
+{
+    const stats_row *row = &t->live.copy->locks[l->row];
+    char name[PLACE_ROOM + 32], place[PLACE_ROOM];
+    if (t->names[l->row] != NULL)
+        return t->names[l->row];
+    if (!symbols_data(t->live.symbols, row->lock, name, sizeof name)) {
+        if (row->first != 0)
+            snprintf(name, sizeof name, "first used in %s", site_name(t, row->first, place));
+        else
+            snprintf(name, sizeof name, "0x%jx", (uintmax_t)row->lock);
+    }
+    t->names[l->row] = strdup(name);
+    return t->names[l->row] != NULL ? t->names[l->row] : "?";
+}
+
+const char *top_holder(top *t, const top_lock *l, char *room, size_t size)
+{
+    const stats_row *row = &t->live.copy->locks[l->row];
+    char place[PLACE_ROOM];
+    room[0] = '\0';
+    if (l->owner != 0 && row->stack != 0)
+        snprintf(room, size, "thread %u in %s", (unsigned)l->owner, site_name(t, row->stack, place));
+    else if (l->owner != 0)
+        snprintf(room, size, "thread %u", (unsigned)l->owner);
+    return room;
+}

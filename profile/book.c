@@ -1,0 +1,36 @@
+/* book.c - the file that holds the tables of a command's processes; it goes when this process goes */
+#include "book.h"
+
+#include "cli/cli.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+int profile_book_make(uint32_t depth, uint32_t sample, char *path, size_t size)
+{
+    int fd = memfd_create(STATS_MAPPING, MFD_CLOEXEC);
+    off_t bytes = STATS_PAGE + (off_t)STATS_PROCESSES * (off_t)STATS_TABLE_BYTES;
+    stats_book head = {.version = STATS_VERSION, .depth = depth, .sample = sample};
+    if (fd < 0 || ftruncate(fd, bytes) != 0 || pwrite(fd, &head, sizeof head, 0) != (ssize_t)sizeof head)
+        fail("no room for the tables: %s", strerror(errno));
+    snprintf(path, size, "/proc/%d/fd/%d", (int)getpid(), fd);
+    return fd;
+}
+
+void profile_book_read(int fd, void (*each)(const stats_table *t, void *input), void *input)
+{
+    stats_book book;
+    if (pread(fd, &book, sizeof book, 0) != (ssize_t)sizeof book)
+        fail("the tables: %s", strerror(errno));
+    for (uint32_t i = 0; i < book.used && i < STATS_PROCESSES; i++) {
+        off_t at = STATS_PAGE + (off_t)i * (off_t)STATS_TABLE_BYTES;
+        const stats_table *t = mmap(NULL, STATS_TABLE_BYTES, PROT_READ, MAP_SHARED, fd, at);
+        if (t == MAP_FAILED)
+            fail("the tables: %s", strerror(errno));
+        if (t->version == STATS_VERSION)
+            each(t, input);
+        munmap((void *)t, STATS_TABLE_BYTES);
+    }
+}

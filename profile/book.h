@@ -1,0 +1,12 @@
+/* book.h - the file that holds the tables of a command's processes */
+#pragma once
+
+#include "preload/stats/table.h"
+
+#include <stddef.h>
+
+/* A descriptor; `path` is for PAWL_PROFILE. Fails if there is no memory. */
+int profile_book_make(uint32_t depth, uint32_t sample, char *path, size_t size);
+
+/* Calls it with each table. */
+void profile_book_read(int fd, void (*each)(const stats_table *t, void *input), void *input);

@@ -1,0 +1,44 @@
+/* document.h - a profile: what all reports are made of, and what --json writes
+ *
+ *   frames[]     functions with their lines, each once
+ *   stacks[]     {"frames": [...], "site": n}: innermost first; `site` is the first frame that is not about locking itself
+ *   processes[]  a program in a process
+ *   locks[]      those that were waited for, longest first, then some of the others, then condition variables
+ *   waits[]      a lock, the waiter's stack and the holder's (null: not known): how often, how long
+ *   holds[]      a lock and the stack that acquired it: of those that were timed, how long it was held
+ *   worst[]      the longest waits, one by one
+ *
+ * Everything refers to locks, stacks and frames by their place. Times are in nanoseconds.
+ */
+#pragma once
+
+#include "symbols.h"
+
+#include "preload/stats/table.h"
+
+#include <stddef.h>
+
+json_t *document_new(const char *command);
+
+/* The place of the stack, whose innermost frame comes first. */
+json_int_t document_stack(json_t *document, symbols *s, const uint64_t *frames, size_t depth);
+
+/* All that a table has. Times of waits count from `origin_ns`. */
+void document_add_table(json_t *document, const stats_table *t, uint64_t origin_ns);
+
+/* Sorts, once all is there. */
+void document_finish(json_t *document);
+
+/* ---- reading it */
+
+/* Of an object or array; 0, "" and NULL if it is not there. */
+json_int_t number_in(const json_t *object, const char *key);
+const char *text_in(const json_t *object, const char *key);
+json_t *item_of(const json_t *document, const char *array, const json_t *object, const char *key);
+
+/* "function (file:line)", or "module+offset": "put (queue.c:12)". Returns the room. */
+enum { PLACE_ROOM = 512 };
+const char *place_text(const json_t *frame, char *room);
+
+/* Of the stack's site; "?" if it is NULL. */
+const char *site_text(const json_t *document, const json_t *stack, char *room);

@@ -1,0 +1,304 @@
+/* symbols.c - what an address is called, by libdw: debug information also from separate files, and inlined functions */
+#include "symbols.h"
+#include "demangle.h"
+#include "jit.h"
+
+#include "cli/cli.h"
+
+#include <dwarf.h>
+#include <elfutils/libdw.h>
+#include <elfutils/libdwfl.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct symbols {
+    const char *maps;
+    size_t size;
+    Dwfl *dwfl; /* NULL until it is needed */
+    jit *jit;
+};
+
+/* The file mapping around an address, or the last one before it. */
+typedef struct mapping {
+    uintmax_t from, to, offset;
+    char path[PATH_MAX];
+} mapping;
+
+static bool find_mapping(const symbols *s, uint64_t address, mapping *found)
+{
+    mapping m;
+    bool any = false;
+    const char *line = s->maps, *end = s->maps + s->size, *next;
+    for (; line < end; line = next) {
+        const char *newline = memchr(line, '\n', (size_t)(end - line));
+        char text[PATH_MAX + 128];
+        next = newline != NULL ? newline + 1 : end;
+        snprintf(text, sizeof text, "%.*s", (int)(next - line), line);
+        if (sscanf(text, "%jx-%jx %*s %jx %*s %*s %4095[^\n]", &m.from, &m.to, &m.offset, m.path) == 4 &&
+            address >= m.from && (!any || m.from > found->from)) {
+            *found = m;
+            any = true;
+        }
+    }
+    return any;
+}
+
+/* Reading debug information takes long, so only on demand. */
+static Dwfl *dwfl_of(symbols *s)
+{
+    static const Dwfl_Callbacks callbacks = {
+        .find_elf = dwfl_linux_proc_find_elf,
+        .find_debuginfo = dwfl_standard_find_debuginfo,
+    };
+    FILE *text = s->size > 0 ? fmemopen((void *)s->maps, s->size, "r") : NULL;
+    if (s->dwfl != NULL || text == NULL)
+        return s->dwfl;
+    s->dwfl = dwfl_begin(&callbacks);
+    if (s->dwfl == NULL)
+        fail("libdw: %s", dwfl_errmsg(-1));
+    dwfl_linux_proc_maps_report(s->dwfl, text);
+    dwfl_report_end(s->dwfl, NULL, NULL);
+    fclose(text);
+    return s->dwfl;
+}
+
+symbols *symbols_new(const char *maps, size_t size, uint32_t pid)
+{
+    symbols *s = allocate(1, sizeof *s);
+    s->maps = maps;
+    s->size = size;
+    s->jit = jit_new(pid);
+    return s;
+}
+
+void symbols_free(symbols *s)
+{
+    if (s == NULL)
+        return;
+    if (s->dwfl != NULL)
+        dwfl_end(s->dwfl);
+    jit_free(s->jit);
+    free(s);
+}
+
+static void set(json_t *frame, const char *key, json_t *value)
+{
+    if (value == NULL || json_object_set_new(frame, key, value) != 0)
+        fail("out of memory");
+}
+
+/* Names are of unknown encoding. */
+static json_t *text_of(const char *text)
+{
+    json_t *value = json_string(text);
+    return value != NULL ? value : json_string("?");
+}
+
+static json_t *add(json_t *frames)
+{
+    json_t *frame = json_object();
+    if (json_array_append_new(frames, frame) != 0)
+        fail("out of memory");
+    return frame;
+}
+
+static void set_function(json_t *frame, const char *name)
+{
+    char *plain = demangle(name);
+    set(frame, "function", text_of(plain));
+    free(plain);
+}
+
+/* ---- by debug information */
+
+static Dwarf_Word attribute(Dwarf_Die *die, unsigned name)
+{
+    Dwarf_Attribute a;
+    Dwarf_Word value;
+    return dwarf_attr(die, name, &a) != NULL && dwarf_formudata(&a, &value) == 0 ? value : 0;
+}
+
+static const char *linkage_name(Dwarf_Die *die)
+{
+    Dwarf_Attribute a;
+    const char *name = NULL;
+    if (dwarf_attr_integrate(die, DW_AT_linkage_name, &a) != NULL ||
+        dwarf_attr_integrate(die, DW_AT_MIPS_linkage_name, &a) != NULL)
+        name = dwarf_formstring(&a);
+    return name != NULL ? name : dwarf_diename(die);
+}
+
+/* clang writes no address index by default; then every compilation unit is asked. */
+static Dwarf_Die *unit_at(Dwfl_Module *module, Dwarf_Addr address, Dwarf_Addr *bias)
+{
+    Dwarf_Die *cu = dwfl_module_addrdie(module, address, bias);
+    if (cu != NULL)
+        return cu;
+    while ((cu = dwfl_module_nextcu(module, cu, bias)) != NULL)
+        if (dwarf_haspc(cu, address - *bias) > 0)
+            return cu;
+    return NULL;
+}
+
+/* The function around the address and all it is inlined into, innermost first. */
+static int instances(Dwarf_Die *cu, Dwarf_Addr address, Dwarf_Die **scopes)
+{
+    Dwarf_Die *at, innermost;
+    *scopes = NULL;
+    if (dwarf_getscopes(cu, address, &at) <= 0)
+        return 0;
+    innermost = at[0];
+    free(at);
+    return dwarf_getscopes_die(&innermost, scopes); /* the enclosing instances, not the abstract ones */
+}
+
+static void set_line(json_t *frame, const char *file, int line)
+{
+    if (file == NULL || line <= 0)
+        return;
+    set(frame, "file", text_of(file));
+    set(frame, "line", json_integer(line));
+}
+
+static bool add_by_debug_info(Dwfl_Module *module, Dwarf_Addr address, json_t *frames)
+{
+    Dwarf_Addr bias;
+    Dwarf_Die *cu = unit_at(module, address, &bias), *scopes;
+    Dwarf_Line *at = cu != NULL ? dwarf_getsrc_die(cu, address - bias) : NULL;
+    const char *file = at != NULL ? dwarf_linesrc(at, NULL, NULL) : NULL;
+    int line = 0, count = cu != NULL ? instances(cu, address - bias, &scopes) : 0;
+    bool found = false;
+    Dwarf_Files *files;
+    if (count <= 0)
+        return false;
+    if (at != NULL)
+        dwarf_lineno(at, &line);
+    for (int i = 0; i < count; i++) {
+        int tag = dwarf_tag(&scopes[i]);
+        const char *name = linkage_name(&scopes[i]);
+        if ((tag != DW_TAG_subprogram && tag != DW_TAG_inlined_subroutine) || name == NULL)
+            continue;
+        json_t *frame = add(frames);
+        set_function(frame, name);
+        set_line(frame, file, line);
+        found = true;
+        if (tag == DW_TAG_subprogram)
+            break;
+        set(frame, "inlined", json_true());
+        bool known = dwarf_getsrcfiles(cu, &files, NULL) == 0;
+        file = known ? dwarf_filesrc(files, attribute(&scopes[i], DW_AT_call_file), NULL, NULL) : NULL;
+        line = (int)attribute(&scopes[i], DW_AT_call_line);
+    }
+    free(scopes);
+    return found;
+}
+
+/* ---- by symbols */
+
+static void set_module(json_t *frame, Dwfl_Module *module, Dwarf_Addr address)
+{
+    GElf_Addr bias = 0;
+    char offset[32];
+    const char *name = dwfl_module_info(module, NULL, NULL, NULL, NULL, NULL, NULL, NULL);
+    dwfl_module_getelf(module, &bias);
+    snprintf(offset, sizeof offset, "0x%jx", (uintmax_t)(address - bias));
+    set(frame, "module", text_of(name != NULL ? name : "?"));
+    set(frame, "offset", text_of(offset));
+}
+
+static void add_by_symbol(Dwfl_Module *module, Dwarf_Addr address, json_t *frames)
+{
+    GElf_Off within;
+    GElf_Sym symbol;
+    json_t *frame = add(frames);
+    const char *name = dwfl_module_addrinfo(module, address, &within, &symbol, NULL, NULL, NULL);
+    if (name != NULL && *name != '\0')
+        set_function(frame, name);
+}
+
+static void find_frames(symbols *s, Dwarf_Addr call, json_t *frames)
+{
+    size_t before = json_array_size(frames);
+    Dwfl_Module *module = dwfl_of(s) != NULL ? dwfl_addrmodule(s->dwfl, call) : NULL;
+    if (module == NULL) {
+        json_t *frame = add(frames);
+        char raw[32];
+        const char *name = jit_name(s->jit, call);
+        snprintf(raw, sizeof raw, "0x%jx", (uintmax_t)call + 1);
+        if (name != NULL)
+            set_function(frame, name);
+        set(frame, "offset", text_of(raw));
+        return;
+    }
+    if (!add_by_debug_info(module, call, frames))
+        add_by_symbol(module, call, frames);
+    for (size_t i = before; i < json_array_size(frames); i++)
+        set_module(json_array_get(frames, i), module, call);
+}
+
+/* What is known of a place in a file holds for all processes that map it. */
+void symbols_frames(symbols *s, uint64_t address, json_t *frames)
+{
+    static json_t *known;
+    Dwarf_Addr call = address - 1; /* the return address itself may belong to the next function */
+    mapping m;
+    if (!find_mapping(s, call, &m) || call >= m.to || m.path[0] != '/') {
+        find_frames(s, call, frames);
+        return;
+    }
+    char key[PATH_MAX + 32];
+    snprintf(key, sizeof key, "%jx %s", (uintmax_t)call - m.from + m.offset, m.path);
+    if (known == NULL)
+        known = json_object();
+    json_t *found = json_object_get(known, key);
+    if (found == NULL) {
+        found = json_array();
+        find_frames(s, call, found);
+        if (json_object_set_new(known, key, found) != 0)
+            fail("out of memory");
+    }
+    if (json_array_extend(frames, found) != 0)
+        fail("out of memory");
+}
+
+/* ---- data */
+
+typedef struct search {
+    const char *module;
+    uint64_t address;
+    char *name;
+    size_t size;
+} search;
+
+/* By hand, because .bss is not part of any file mapping and the library's own search does not find it. */
+static int search_module(Dwfl_Module *module, void **user, const char *path, Dwarf_Addr start, void *argument)
+{
+    (void)user, (void)start;
+    search *s = argument;
+    int count = strcmp(path, s->module) == 0 ? dwfl_module_getsymtab(module) : 0;
+    for (int i = 1; i < count; i++) {
+        GElf_Sym symbol;
+        GElf_Addr at;
+        const char *name = dwfl_module_getsym_info(module, i, &symbol, &at, NULL, NULL, NULL);
+        if (name == NULL || GELF_ST_TYPE(symbol.st_info) != STT_OBJECT || s->address - at >= symbol.st_size)
+            continue;
+        char *plain = demangle(name);
+        int n = snprintf(s->name, s->size, "%s", plain);
+        if (s->address != at && n > 0 && (size_t)n < s->size)
+            snprintf(s->name + n, s->size - (size_t)n, "+0x%jx", (uintmax_t)(s->address - at));
+        free(plain);
+        return DWARF_CB_ABORT;
+    }
+    return DWARF_CB_OK;
+}
+
+bool symbols_data(symbols *s, uint64_t address, char *name, size_t size)
+{
+    enum { LARGEST = 1 << 28 }; /* .bss, which follows the file's mappings */
+    mapping m;
+    if (!find_mapping(s, address, &m) || address > m.to + LARGEST || m.path[0] != '/' || dwfl_of(s) == NULL)
+        return false;
+    search wanted = {m.path, address, name, size};
+    return dwfl_getmodules(s->dwfl, search_module, &wanted, 0) > 0;
+}

@@ -1,0 +1,210 @@
+/* tables.c - from a process's tables to the profile */
+#include "document.h"
+
+#include "cli/cli.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { QUIET_LOCKS = 20 }; /* that are listed although nobody waited for them */
+
+typedef struct reader {
+    json_t *document;
+    const stats_table *table;
+    uint64_t origin_ns;
+    symbols *symbols[STATS_GENERATIONS];
+    json_int_t *stacks; /* their places in the document, or -1 */
+    json_int_t *locks;  /* the same for rows */
+} reader;
+
+static void append(json_t *document, const char *array, json_t *item)
+{
+    if (item == NULL || json_array_append_new(json_object_get(document, array), item) != 0)
+        fail("out of memory");
+}
+
+static uint32_t limit(uint32_t used, uint32_t size)
+{
+    return used < size ? used : size - 1;
+}
+
+static symbols *symbols_of(reader *r, unsigned generation)
+{
+    unsigned g = generation < STATS_GENERATIONS ? generation : 0;
+    if (r->symbols[g] == NULL) {
+        const stats_generation *part = &r->table->generations[g];
+        bool sane = part->begin <= part->end && part->end <= STATS_MAPS;
+        r->symbols[g] =
+            symbols_new(r->table->maps + part->begin, sane ? part->end - part->begin : 0, r->table->pid);
+    }
+    return r->symbols[g];
+}
+
+/* null if there is none. */
+static json_t *stack_at(reader *r, uint32_t place)
+{
+    const stats_stack *s = &r->table->stacks[place < STATS_STACKS ? place : 0];
+    if (place == 0 || place >= STATS_STACKS || s->ready == 0 || s->first + s->depth > STATS_FRAMES)
+        return json_null();
+    if (r->stacks[place] < 0)
+        r->stacks[place] =
+            document_stack(r->document, symbols_of(r, s->generation), &r->table->frames[s->first], s->depth);
+    return json_integer(r->stacks[place]);
+}
+
+/* ---- locks */
+
+static const char *const kinds[] = {"mutex", "spin lock", "condition variable"};
+
+static void name_lock(reader *r, const stats_row *row, json_t *lock)
+{
+    char name[256], place[PLACE_ROOM], text[PLACE_ROOM + 64];
+    const char *kind = kinds[row->kind <= STATS_COND ? row->kind : 0];
+    json_t *first = stack_at(r, row->first);
+    if (symbols_data(symbols_of(r, 0), row->lock, name, sizeof name))
+        snprintf(text, sizeof text, "%s", name);
+    else if (json_is_integer(first))
+        snprintf(text, sizeof text, "%s first used in %s", kind,
+                 site_text(r->document,
+                           json_array_get(json_object_get(r->document, "stacks"),
+                                          (size_t)json_integer_value(first)),
+                           place));
+    else
+        snprintf(text, sizeof text, "%s at 0x%jx", kind, (uintmax_t)row->lock);
+    json_object_set_new(lock, "first", first);
+    json_t *value = json_string(text);
+    json_object_set_new(lock, "name", value != NULL ? value : json_string("?"));
+}
+
+static json_int_t integer(uint64_t value)
+{
+    return value < INT64_MAX ? (json_int_t)value : INT64_MAX;
+}
+
+static void add_lock(reader *r, uint32_t place)
+{
+    const stats_table *t = r->table;
+    const stats_row *row = &t->locks[place];
+    const stats_detail *d = row->detail != 0 && row->detail < STATS_DETAILS ? &t->details[row->detail] : NULL;
+    char address[32];
+    snprintf(address, sizeof address, "0x%jx", (uintmax_t)row->lock);
+    json_t *lock =
+        json_pack("{sI ss ss sI sI sI sI sI sI sI}", "process", (json_int_t)t->pid, "kind",
+                  kinds[row->kind <= STATS_COND ? row->kind : 0], "address", address, "acquisitions",
+                  integer(row->acquisitions), "contended", integer(d != NULL ? d->wait.count : 0),
+                  "waited_ns", integer(d != NULL ? d->wait.total_ns : 0), "worst_ns",
+                  integer(d != NULL ? d->wait.worst_ns : 0), "holds_timed", (json_int_t)row->holds,
+                  "hold_mean_ns", integer(row->holds > 0 ? row->hold_ns / row->holds : 0), "hold_worst_ns",
+                  integer(d != NULL ? d->hold.worst_ns : 0));
+    if (lock == NULL)
+        fail("out of memory");
+    name_lock(r, row, lock);
+    r->locks[place] = (json_int_t)json_array_size(json_object_get(r->document, "locks"));
+    append(r->document, "locks", lock);
+}
+
+static void add_locks(reader *r)
+{
+    const stats_table *t = r->table;
+    uint32_t used = limit(t->locks_used, STATS_LOCKS), quiet = 0;
+    for (uint32_t i = 1; i <= used; i++) {
+        const stats_row *row = &t->locks[i];
+        bool waited =
+            row->detail != 0 && row->detail < STATS_DETAILS && t->details[row->detail].wait.count > 0;
+        if (row->acquisitions > 0 && (waited || quiet++ < QUIET_LOCKS))
+            add_lock(r, i);
+    }
+}
+
+/* ---- who met whom */
+
+static void add_meet(reader *r, const stats_meet *m)
+{
+    uint32_t row = m->row;
+    if (row == 0 || row >= STATS_LOCKS || r->locks[row] < 0 || m->count == 0)
+        return;
+    json_t *holder = stack_at(r, m->holder);
+    json_t *item = json_pack("{sI sI sI sI}", "lock", r->locks[row], "count", integer(m->count), "total_ns",
+                             integer(m->total_ns), "worst_ns", integer(m->worst_ns));
+    bool hold = m->waiter == 0 && m->holder != 0;
+    json_object_set_new(item, hold ? "stack" : "holder", holder);
+    if (!hold)
+        json_object_set_new(item, "waiter", stack_at(r, m->waiter));
+    append(r->document, hold ? "holds" : "waits", item);
+}
+
+static void add_worst(reader *r, const stats_wait *w)
+{
+    uint32_t row = w->row;
+    if (w->end_ns == 0 || row == 0 || row >= STATS_LOCKS || r->locks[row] < 0)
+        return;
+    char name[sizeof w->waiter_name + 1] = "";
+    memcpy(name, w->waiter_name, sizeof w->waiter_name);
+    json_t *thread = json_string(name);
+    json_int_t origin = integer(r->origin_ns);
+    json_t *item = json_pack(
+        "{sI sI sI sI sI sI sI so so so}", "process", (json_int_t)r->table->pid, "lock", r->locks[row],
+        "start_ns", integer(w->start_ns) - origin, "waited_ns", integer(w->end_ns - w->start_ns),
+        "held_since_ns", w->held_since > 0 ? integer(w->held_since) - origin : -1, "waiter_tid",
+        (json_int_t)w->waiter_tid, "holder_tid", (json_int_t)w->holder_tid, "waiter", stack_at(r, w->waiter),
+        "holder", stack_at(r, w->holder), "thread", thread != NULL ? thread : json_string("?"));
+    append(r->document, "worst", item);
+}
+
+/* ---- the process */
+
+static void add_process(reader *r)
+{
+    const stats_table *t = r->table;
+    uint64_t acquisitions = t->beyond, contended = t->beyond_wait.count, waited = t->beyond_wait.total_ns,
+             locks = 0;
+    for (uint32_t i = 1, used = limit(t->locks_used, STATS_LOCKS); i <= used; i++) {
+        const stats_row *row = &t->locks[i];
+        if (row->acquisitions == 0 || row->kind == STATS_COND)
+            continue;
+        locks++;
+        acquisitions += row->acquisitions;
+        if (row->detail != 0 && row->detail < STATS_DETAILS) {
+            contended += t->details[row->detail].wait.count;
+            waited += t->details[row->detail].wait.total_ns;
+        }
+    }
+    char program[STATS_NAME + 1] = "", lock[sizeof t->lock + 1] = "";
+    memcpy(program, t->program, STATS_NAME);
+    memcpy(lock, t->lock, sizeof t->lock);
+    json_t *name = json_string(program);
+    append(r->document, "processes",
+           json_pack("{sI sI so ss sb sI sI sI sI sI sI sI sI}", "pid", (json_int_t)t->pid, "parent",
+                     (json_int_t)t->parent, "program", name != NULL ? name : json_string("?"), "lock", lock,
+                     "exited", t->ended != 0, "locks", integer(locks), "acquisitions", integer(acquisitions),
+                     "contended", integer(contended), "waited_ns", integer(waited), "beyond_the_table",
+                     integer(t->beyond), "lost_pairs", integer(t->lost_meets), "lost_stacks",
+                     integer(t->lost_stacks), "cut_stacks", integer(t->cut_stacks)));
+}
+
+static json_int_t *places(size_t count)
+{
+    json_int_t *p = allocate(count, sizeof *p);
+    memset(p, 0xff, count * sizeof *p);
+    return p;
+}
+
+void document_add_table(json_t *document, const stats_table *t, uint64_t origin_ns)
+{
+    reader r = {.document = document,
+                .table = t,
+                .origin_ns = origin_ns,
+                .stacks = places(STATS_STACKS),
+                .locks = places(STATS_LOCKS)};
+    add_process(&r);
+    if (t->locks_used > 0)
+        add_locks(&r);
+    for (int i = 0; i < STATS_MEETS && t->stacks_used > 0; i++)
+        add_meet(&r, &t->meets[i]);
+    for (int i = 0; i < STATS_WORST && t->stacks_used > 0; i++)
+        add_worst(&r, &t->worst[i]);
+    for (int i = 0; i < STATS_GENERATIONS; i++)
+        symbols_free(r.symbols[i]);
+    free(r.stacks);
+    free(r.locks);
+}

@@ -1,0 +1,222 @@
+/* text.c - a profile for people */
+#include "reports.h"
+
+#include "cli/grid.h"
+#include "cli/parse.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { LOCKS = 10, CONDS = 5, HOLDERS = 3, WAITERS = 3, FRAMES = 12 };
+
+typedef struct duration {
+    char text[24];
+} duration;
+
+static duration in_words(json_int_t ns)
+{
+    static const struct {
+        const char *name;
+        double ns;
+    } units[] = {{"s", 1e9}, {"ms", 1e6}, {"us", 1e3}, {"ns", 1}};
+    duration d;
+    int u = 0;
+    while (u < 3 && (double)ns < units[u].ns)
+        u++;
+    double value = (double)ns / units[u].ns;
+    snprintf(d.text, sizeof d.text, "%.*f %s", u == 3 || value >= 100 ? 0 : 1, value, units[u].name);
+    return d;
+}
+
+static double percent(json_int_t part, json_int_t whole)
+{
+    return whole > 0 ? 100.0 * (double)part / (double)whole : 0;
+}
+
+/* ---- the waits for a lock, by holder */
+
+typedef struct group {
+    json_t *stack; /* NULL: not known */
+    json_int_t count, total_ns, worst_ns;
+} group;
+
+static int longer(const void *a, const void *b)
+{
+    json_int_t left = ((const group *)a)->total_ns, right = ((const group *)b)->total_ns;
+    return (left < right) - (left > right);
+}
+
+/* The waits for a lock, of one holder if `holder` is given, by the stack that `key` names. Returns their number. */
+static size_t group_waits(const json_t *d, size_t lock, const char *key, const group *holder, group **groups)
+{
+    json_t *waits = json_object_get(d, "waits"), *wait;
+    size_t i, count = 0;
+    *groups = allocate(json_array_size(waits) + 1, sizeof **groups);
+    json_array_foreach (waits, i, wait) {
+        json_t *stack = item_of(d, "stacks", wait, key);
+        if ((size_t)number_in(wait, "lock") != lock ||
+            (holder != NULL && item_of(d, "stacks", wait, "holder") != holder->stack))
+            continue;
+        size_t g = 0;
+        while (g < count && (*groups)[g].stack != stack)
+            g++;
+        count += g == count;
+        group *to = &(*groups)[g];
+        to->stack = stack;
+        to->count += number_in(wait, "count");
+        to->total_ns += number_in(wait, "total_ns");
+        if (number_in(wait, "worst_ns") > to->worst_ns)
+            to->worst_ns = number_in(wait, "worst_ns");
+    }
+    qsort(*groups, count, sizeof **groups, longer);
+    return count;
+}
+
+static void print_stack(output *o, const json_t *d, const json_t *stack, const char *indent)
+{
+    char room[PLACE_ROOM];
+    json_t *frames = json_object_get(stack, "frames"), *place;
+    size_t i;
+    json_array_foreach (frames, i, place) {
+        if (i == FRAMES) {
+            fprintf(o->file, "%s...\n", indent);
+            return;
+        }
+        const json_t *frame = json_array_get(json_object_get(d, "frames"), (size_t)json_integer_value(place));
+        fprintf(o->file, "%s%s%s\n", indent, place_text(frame, room),
+                json_is_true(json_object_get(frame, "inlined")) ? " [inlined]" : "");
+    }
+}
+
+static void print_group(output *o, const json_t *d, const char *indent, const char *what, const group *g,
+                        json_int_t whole)
+{
+    char room[PLACE_ROOM];
+    fprintf(o->file, "%s%s %s: %s (%.0f %%), %lld wait%s, worst %s\n", indent, what,
+            site_text(d, g->stack, room), in_words(g->total_ns).text, percent(g->total_ns, whole),
+            (long long)g->count, g->count == 1 ? "" : "s", in_words(g->worst_ns).text);
+}
+
+static void print_holder(output *o, const json_t *d, size_t lock, const group *holder, json_int_t whole,
+                         bool signals)
+{
+    print_group(o, d, "   ", signals ? "woken by" : "blocked by", holder, whole);
+    print_stack(o, d, holder->stack, "        ");
+    group *waiters;
+    size_t count = group_waits(d, lock, "waiter", holder, &waiters);
+    for (size_t i = 0; i < count && i < WAITERS; i++)
+        print_group(o, d, "      ", "waiting:", &waiters[i], holder->total_ns);
+    if (count > WAITERS)
+        fprintf(o->file, "      and %zu more\n", count - WAITERS);
+    free(waiters);
+}
+
+static bool is_cond(const json_t *lock)
+{
+    return strcmp(text_in(lock, "kind"), "condition variable") == 0;
+}
+
+void profile_text_lock(output *o, const json_t *d, size_t place)
+{
+    const json_t *lock = json_array_get(json_object_get(d, "locks"), place);
+    bool signals = is_cond(lock);
+    const char *kind = text_in(lock, "kind"), *name = text_in(lock, "name");
+    bool named = strncmp(name, kind, strlen(kind)) != 0;
+    fprintf(o->file, "\n%zu. %s%s%s\n", place + 1, named ? kind : "", named ? " " : "", name);
+    group *holders;
+    size_t count = group_waits(d, place, "holder", NULL, &holders);
+    for (size_t i = 0; i < count && i < HOLDERS; i++)
+        print_holder(o, d, place, &holders[i], number_in(lock, "waited_ns"), signals);
+    if (count > HOLDERS)
+        fprintf(o->file, "   and %zu more\n", count - HOLDERS);
+    free(holders);
+}
+
+/* ---- the tables */
+
+/* Those that are shown: the first that were waited for, of each sort. */
+static bool is_shown(const json_t *d, size_t place, bool conds)
+{
+    json_t *locks = json_object_get(d, "locks"), *lock;
+    size_t i, before = 0;
+    json_array_foreach (locks, i, lock) {
+        if (is_cond(lock) != conds || number_in(lock, "contended") == 0)
+            continue;
+        if (i == place)
+            return before < (conds ? CONDS : LOCKS);
+        before++;
+    }
+    return false;
+}
+
+static void print_locks(output *o, const json_t *d, bool conds)
+{
+    grid g = grid_new("rrrrrrrl");
+    static const char *const titles[] = {"",      "acquired",   "contended",   "waited",
+                                         "worst", "held, mean", "held, worst", ""};
+    for (size_t i = 0; i < sizeof titles / sizeof titles[0]; i++)
+        grid_add(&g, "%s", titles[i]);
+    json_t *lock;
+    size_t i, shown = 0;
+    json_array_foreach (json_object_get(d, "locks"), i, lock) {
+        if (!is_shown(d, i, conds))
+            continue;
+        shown++;
+        bool timed = number_in(lock, "holds_timed") > 0;
+        grid_add(&g, "%zu", i + 1);
+        grid_add(&g, "%lld", (long long)number_in(lock, "acquisitions"));
+        grid_add(&g, "%.1f %%", percent(number_in(lock, "contended"), number_in(lock, "acquisitions")));
+        grid_add(&g, "%s", in_words(number_in(lock, "waited_ns")).text);
+        grid_add(&g, "%s", in_words(number_in(lock, "worst_ns")).text);
+        grid_add(&g, "%s", timed ? in_words(number_in(lock, "hold_mean_ns")).text : "");
+        grid_add(&g, "%s", timed ? in_words(number_in(lock, "hold_worst_ns")).text : "");
+        grid_add(&g, "%s", text_in(lock, "name"));
+    }
+    if (shown > 0) {
+        fprintf(o->file, "\n%s\n", conds ? "Condition variables" : "Locks");
+        grid_print(&g, o->file);
+    }
+    grid_free(&g);
+}
+
+static void print_lost(output *o, const json_t *process, const char *key, const char *what)
+{
+    if (number_in(process, key) > 0)
+        fprintf(o->file, "  %lld %s\n", (long long)number_in(process, key), what);
+}
+
+static void print_process(output *o, const json_t *p)
+{
+    json_int_t locks = number_in(p, "locks"), all = number_in(p, "acquisitions"),
+               contended = number_in(p, "contended");
+    const char *program = strrchr(text_in(p, "program"), '/');
+    fprintf(o->file, "%s (%lld) under %s: %lld acquisitions of %lld lock%s, %.2f %% contended, %s waited\n",
+            program != NULL ? program + 1 : text_in(p, "program"), (long long)number_in(p, "pid"),
+            text_in(p, "lock"), (long long)all, (long long)locks, locks == 1 ? "" : "s",
+            percent(contended, all), in_words(number_in(p, "waited_ns")).text);
+    print_lost(o, p, "beyond_the_table",
+               "acquisitions were of more locks than the table holds: only their waits are known");
+    print_lost(o, p, "lost_pairs", "waits or holds were of more pairs of stacks than the table holds");
+    print_lost(o, p, "lost_stacks", "stacks did not fit");
+    print_lost(o, p, "cut_stacks", "stacks were cut to the call, to save time");
+}
+
+void profile_text(output *o, const json_t *d)
+{
+    json_t *item;
+    size_t i;
+    fprintf(o->file, "pawl profile: %s\n", text_in(d, "command"));
+    if (*text_in(d, "end") != '\0')
+        fprintf(o->file, "%s\n", text_in(d, "end"));
+    json_array_foreach (json_object_get(d, "notes"), i, item)
+        fprintf(o->file, "note: %s\n", json_string_value(item));
+    json_array_foreach (json_object_get(d, "processes"), i, item)
+        if (number_in(item, "acquisitions") > 0 || i == 0)
+            print_process(o, item);
+    for (int conds = 0; conds < 2; conds++) {
+        print_locks(o, d, conds);
+        json_array_foreach (json_object_get(d, "locks"), i, item)
+            if (is_shown(d, i, conds))
+                profile_text_lock(o, d, i);
+    }
+}

@@ -1,0 +1,222 @@
+/* culprit.c - a thread holds a lock while two others want it: culprit END [ROUNDS]
+ *
+ * All lock through a wrapper, so that the calls of pthread_mutex_lock() say nothing. The tests look for the lines with a
+ * name in capitals. It also compiles as C++.
+ */
+#include <pthread.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { HOLD_MS = 10 };
+
+pthread_mutex_t wanted = PTHREAD_MUTEX_INITIALIZER;
+static pthread_spinlock_t spin;
+static pthread_mutex_t ready_mutex = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t ready_changed = PTHREAD_COND_INITIALIZER;
+static bool ready;
+static pthread_barrier_t together;
+static pid_t waiting[2]; /* threads that are about to lock */
+static bool spins;
+static int rounds = 8;
+
+/* Not inlined, and not a tail call. */
+__attribute__((noinline)) void lock_it(pthread_mutex_t *m)
+{
+    if (spins)
+        pthread_spin_lock(&spin);
+    else
+        pthread_mutex_lock(m);
+    __asm__ volatile("" ::: "memory");
+}
+
+static void unlock_it(pthread_mutex_t *m)
+{
+    if (spins)
+        pthread_spin_unlock(&spin);
+    else
+        pthread_mutex_unlock(m);
+}
+
+static void nap(long ms)
+{
+    struct timespec t = {ms / 1000, ms % 1000 * 1000000};
+    nanosleep(&t, NULL);
+}
+
+static bool is_asleep(pid_t thread)
+{
+    char path[64], state = '?';
+    snprintf(path, sizeof path, "/proc/self/task/%d/stat", (int)thread);
+    FILE *f = fopen(path, "r");
+    if (f == NULL)
+        return false;
+    if (fscanf(f, "%*d (%*[^)]) %c", &state) != 1)
+        state = '?';
+    fclose(f);
+    return state == 'S';
+}
+
+static bool is_waiting(int who)
+{
+    pid_t thread = __atomic_load_n(&waiting[who], __ATOMIC_ACQUIRE);
+    return thread != 0 && is_asleep(thread);
+}
+
+static void about_to_lock(int who)
+{
+    __atomic_store_n(&waiting[who], (pid_t)syscall(SYS_gettid), __ATOMIC_RELEASE);
+}
+
+/* Lets go only after both wait, so that they wait for it however slow the machine is. */
+__attribute__((noinline)) void holder_a(void)
+{
+    lock_it(&wanted); /* HOLDER */
+    pthread_barrier_wait(&together);
+    while (!is_waiting(0) || !is_waiting(1))
+        nap(1);
+    nap(HOLD_MS);
+    waiting[0] = waiting[1] = 0;
+    unlock_it(&wanted);
+}
+
+__attribute__((noinline)) void waiter_b(void)
+{
+    pthread_barrier_wait(&together);
+    about_to_lock(0);
+    lock_it(&wanted); /* WAITER_B */
+    unlock_it(&wanted);
+}
+
+__attribute__((noinline)) void waiter_c(void)
+{
+    pthread_barrier_wait(&together);
+    about_to_lock(1);
+    lock_it(&wanted); /* WAITER_C */
+    unlock_it(&wanted);
+}
+
+typedef struct role {
+    void (*function)(void);
+} role;
+
+static void *repeat(void *argument)
+{
+    for (int i = 0; i < rounds; i++) {
+        ((role *)argument)->function();
+        pthread_barrier_wait(&together);
+    }
+    return NULL;
+}
+
+static void contend(void)
+{
+    static role roles[] = {{holder_a}, {waiter_b}, {waiter_c}};
+    pthread_t threads[3];
+    pthread_barrier_init(&together, NULL, 3);
+    pthread_spin_init(&spin, PTHREAD_PROCESS_PRIVATE);
+    for (int i = 0; i < 3; i++)
+        pthread_create(&threads[i], NULL, repeat, &roles[i]);
+    for (int i = 0; i < 3; i++)
+        pthread_join(threads[i], NULL);
+}
+
+/* ---- a condition variable */
+
+__attribute__((noinline)) void sleeper(void)
+{
+    pthread_mutex_lock(&ready_mutex);
+    while (!ready)
+        pthread_cond_wait(&ready_changed, &ready_mutex); /* SLEEPER */
+    pthread_mutex_unlock(&ready_mutex);
+}
+
+static void *sleep_once(void *argument)
+{
+    about_to_lock(0);
+    sleeper();
+    return argument;
+}
+
+__attribute__((noinline)) void waker(void)
+{
+    pthread_mutex_lock(&ready_mutex);
+    ready = true;
+    pthread_cond_signal(&ready_changed); /* WAKER */
+    pthread_mutex_unlock(&ready_mutex);
+}
+
+static void wake(void)
+{
+    pthread_t other;
+    pthread_create(&other, NULL, sleep_once, NULL);
+    while (!is_waiting(0))
+        nap(1);
+    nap(HOLD_MS);
+    waker();
+    pthread_join(other, NULL);
+}
+
+/* ---- many locks, and its end */
+
+static void use_many(int n)
+{
+    pthread_mutex_t *m = (pthread_mutex_t *)calloc((size_t)n, sizeof *m);
+    for (int i = 0; i < n; i++) {
+        pthread_mutex_lock(&m[i]);
+        pthread_mutex_unlock(&m[i]);
+    }
+    free(m);
+}
+
+static void end(const char *how, char **argv)
+{
+    static char again[] = "exit";
+    if (strcmp(how, "kill") == 0)
+        kill(getpid(), SIGKILL);
+    if (strcmp(how, "term") == 0)
+        raise(SIGTERM);
+    if (strcmp(how, "int") == 0)
+        raise(SIGINT);
+    if (strcmp(how, "segv") == 0)
+        raise(SIGSEGV);
+    if (strcmp(how, "abort") == 0)
+        abort();
+    if (strcmp(how, "_exit") == 0)
+        _exit(3);
+    if (strcmp(how, "exec") == 0) {
+        argv[1] = again;
+        execv("/proc/self/exe", argv);
+    }
+    if (strcmp(how, "forever") == 0)
+        for (;;)
+            contend();
+}
+
+int main(int argc, char **argv)
+{
+    const char *how = argc > 1 ? argv[1] : "exit";
+    rounds = argc > 2 ? atoi(argv[2]) : rounds;
+    spins = strcmp(how, "spin") == 0;
+    if (strcmp(how, "many") == 0) {
+        use_many(rounds);
+    } else if (strcmp(how, "cond") == 0) {
+        wake();
+    } else if (strcmp(how, "fork") == 0) {
+        pid_t child = fork();
+        if (child == 0)
+            contend();
+        else
+            waitpid(child, NULL, 0);
+    } else {
+        contend();
+    }
+    end(how, argv);
+    return 0;
+}

@@ -1,0 +1,112 @@
+"""The reports of pawl profile: the page in headless Chromium, folded stacks, Chrome's trace events, text"""
+
+import atexit
+import functools
+import json
+import pathlib
+import sys
+
+from harness import check, folder, pawl, root, test
+from profiles import culprit, line_of
+
+sys.path.append(str(root / "tests/report"))
+from browser import Browser  # noqa: E402
+
+
+@functools.cache
+def browser():
+    b = Browser()
+    atexit.register(b.close)
+    return b
+
+
+def opened(f, *arguments, scheme="light"):
+    p = pawl("profile", "--html", f"{f}/p.html", "--", culprit(), *arguments)
+    check(p.returncode == 0, p.stderr)
+    b = browser()
+    b.media(scheme)
+    b.open(f"{f}/p.html")
+    check(b.run("return typeof pawlProfile") == "object", "the script did not run to its end")
+    complaints = b.complaints()
+    check(not complaints, f"console: {complaints}")
+    check(b.run("return performance.getEntriesByType('resource').length") == 0, "it asked for something")
+    check(b.run("return document.documentElement.scrollWidth <= innerWidth"), "it is wider than the window")
+    return b
+
+
+WIDTHS = """return [...document.querySelectorAll('#flame g.frame')].map((g) =>
+  [g.querySelector('.d3-flame-graph-label').textContent, Number(g.querySelector('rect').getAttribute('width'))])"""
+
+
+def drawn(b):
+    """What the flame graph shows, when it stands still."""
+    b.wait_for("return Math.abs(document.querySelector('#flame rect').getAttribute('width') - document.querySelector('#flame').clientWidth) < 2")
+    return dict(b.run(WIDTHS))
+
+
+@test
+def page_draws_where_threads_waited_and_who_made_them_wait():
+    for scheme in ["light", "dark"]:
+        with folder() as f:
+            b = opened(f, "exit", 3, scheme=scheme)
+            bars = drawn(b)
+            whole = bars["time waited"]
+            holder = f"holder_a (culprit.c:{line_of('/* HOLDER */')})"
+            for mark, name in [("WAITER_B", "waiter_b"), ("WAITER_C", "waiter_c")]:
+                width = bars[f"{name} (culprit.c:{line_of(mark)})"]
+                check(0.2 * whole < width < 0.8 * whole, f"{name}: {width} of {whole}")
+            check(f"blocked by {holder}" in bars, str(bars))
+            b.run("const s = document.getElementById('flame-view'); s.value = 'holder'; s.dispatchEvent(new Event('change'))")
+            bars = drawn(b)
+            check(abs(bars[holder] - bars["time waited"]) < 1, str(bars))
+
+
+@test
+def page_shows_a_matrix_a_timeline_and_a_table():
+    with folder() as f:
+        b = opened(f, "exit", 8)
+        matrix = b.run("return pawlProfile.state.matrix")
+        check(matrix["holders"] == [f"holder_a (culprit.c:{line_of('/* HOLDER */')})"], str(matrix))
+        check(len(matrix["waiters"]) == 2 and all(ns > 80e6 for ns in matrix["matrix"][0]), str(matrix))
+        check(b.run("return document.querySelectorAll('#blame td.heat').length") == 2, "cells")
+        check(b.run("return document.querySelectorAll('#timeline g.wait').length") == 10, "the ten longest waits")
+        held = b.run("return [...document.querySelectorAll('#timeline g.wait')].map((g) => ['holder', 'waiter'].map((c) => Number(g.querySelector('.' + c).getAttribute('width'))))")
+        check(all(h >= w > 2 for h, w in held), f"a hold is as long as the wait for its end: {held}")
+        check(b.run("return document.querySelector('#locks tbody').innerText").startswith("wanted"), "the table")
+
+
+@test
+def page_of_a_program_without_waits_says_so():
+    with folder() as f:
+        b = opened(f, "many", 3)
+        check(b.run("return document.getElementById('blame').innerText").endswith("Nobody waited for a lock."), "matrix")
+        check(b.run("return document.querySelectorAll('#locks tbody tr').length") == 3, "locks")
+
+
+@test
+def folded_stacks_and_trace_events_are_what_others_read():
+    with folder() as f:
+        p = pawl("profile", "--folded", f"{f}/f", "--trace", f"{f}/t", "--json", f"{f}/j", "--", culprit(), "exit", 3)
+        check(p.returncode == 0 and p.stderr == "", p.stderr)
+        profile = json.loads(pathlib.Path(f, "j").read_text())
+        total = 0
+        for line in pathlib.Path(f, "f").read_text().splitlines():
+            stack, _, count = line.rpartition(" ")
+            names = stack.split(";")
+            check(names[0] == "wanted" and names[-1].startswith("blocked by holder_a (") and names[-2].startswith("lock_it ("), line)
+            total += int(count)
+        check(total == sum(w["total_ns"] for w in profile["waits"]), f"{total} ns")
+        events = json.loads(pathlib.Path(f, "t").read_text())["traceEvents"]
+        waits = [e for e in events if e["ph"] == "X" and e["name"] == "wait for wanted"]
+        check(len(waits) == 6 and all(e["dur"] >= 10e3 and "holder_a" in e["args"]["blocked by"] for e in waits), str(waits))
+        holds = [e for e in events if e["ph"] == "X" and e["name"] == "holds wanted"]
+        check(len(holds) == 6 and {e["tid"] for e in holds}.isdisjoint({e["tid"] for e in waits}), str(holds))
+
+
+@test
+def text_says_who_blocked_whom():
+    p = pawl("profile", "--", culprit(), "exit", 3)
+    check(p.returncode == 0 and p.stdout == "", p.stdout)
+    for part in [f"blocked by holder_a (culprit.c:{line_of('/* HOLDER */')}): ", "        lock_it (culprit.c:",
+                 f"waiting: waiter_b (culprit.c:{line_of('WAITER_B')}): ", "9 acquisitions of 1 lock, 66.67 % contended"]:
+        check(part in p.stderr, f"{part}: {p.stderr}")

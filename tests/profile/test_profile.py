@@ -1,0 +1,197 @@
+"""pawl profile, with programs whose culprit is known"""
+
+import json
+import os
+import pathlib
+import shutil
+import signal
+
+from harness import check, environment, folder, pawl, refused, run, test
+from profiles import blamed, check_culprit, culprit, frames, line_of, profiled, site
+import harness
+
+
+@test
+def profile_blames_the_holders_line_through_a_wrapper():
+    for lock in ["pawl_mutex", "mcs", "hemlock"]:
+        with folder() as f:
+            profile = profiled(f, culprit(), "exit", 4, options=("--lock", lock))
+            check_culprit(profile)
+            check(profile["processes"][0]["lock"] == lock, str(profile["processes"]))
+            check((profile["processes"][0]["acquisitions"], profile["processes"][0]["contended"]) == (12, 8), lock)
+
+
+@test
+def profile_sees_spin_locks():
+    with folder() as f:
+        check_culprit(profiled(f, culprit(), "spin", 4), "spin lock", "spin")
+
+
+@test
+def profile_shows_who_woke_whom_on_a_condition_variable():
+    with folder() as f:
+        profile = profiled(f, culprit(), "cond")
+        pairs = blamed(profile, "condition variable")
+        check(len(pairs) == 1, str(pairs))
+        waiter, waker, wait = pairs[0]
+        check(waiter == ("sleeper", line_of("/* SLEEPER */")) and waker == ("waker", line_of("/* WAKER */")), str(pairs))
+        check(wait["worst_ns"] >= 10e6, f"waited {wait['worst_ns']} ns")
+
+
+@test
+def profile_times_how_long_a_site_holds_a_lock():
+    with folder() as f:
+        profile = profiled(f, culprit(), "exit", 4)
+        holds = {site(profile, h["stack"]): h for h in profile["holds"]}
+        long = holds[("holder_a", line_of("/* HOLDER */"))]
+        check(long["count"] == 4 and long["total_ns"] >= 40e6, str(long))
+        check(holds[("waiter_b", line_of("WAITER_B"))]["count"] == 4, str(list(holds)))
+
+
+@test
+def profile_names_classes_and_templates_of_cplusplus():
+    with folder() as f:
+        profile = profiled(f, harness.build / "tests/profile/culprit_cc")
+        waiter, holder, wait = blamed(profile)[0]
+        inside = [(x.get("function", ""), x.get("line")) for x in frames(profile, wait["holder"])]
+        expected = line_of("// HOLDER", "culprit.cc")
+        check(any(name.startswith("shop::take_inventory(int)") and line == expected for name, line in inside), str(inside))
+        inside = [(x.get("function", ""), x.get("line")) for x in frames(profile, wait["waiter"])]
+        expected = line_of("// WAITER", "culprit.cc")
+        check(any(name.startswith("shop::sell(char const*)") and line == expected for name, line in inside), str(inside))
+        check(profile["locks"][wait["lock"]]["name"].startswith("mutex first used in "), profile["locks"][wait["lock"]]["name"])
+
+
+@test
+def profile_reads_separate_debug_files_and_does_without():
+    with folder() as f:
+        shutil.copy(culprit(), f"{f}/app")
+        for command in [("objcopy", "--only-keep-debug", "app", "app.debug"), ("strip", "app"),
+                        ("objcopy", "--add-gnu-debuglink=app.debug", "app")]:
+            p = run(*command, cwd=f)
+            check(p.returncode == 0, p.stderr)
+        check_culprit(profiled(f, f"{f}/app", "exit", 3))
+        os.remove(f"{f}/app.debug")
+        profile = profiled(f, f"{f}/app", "exit", 3)
+        found = frames(profile, blamed(profile)[0][2]["holder"])
+        check("function" not in found[0] and found[0]["module"] == f"{f}/app", str(found[0]))
+        p = run("addr2line", "-fe", culprit(), found[1]["offset"])
+        check(p.stdout.split()[0] == "holder_a", p.stdout)
+
+
+@test
+def profile_survives_every_end_of_the_program():
+    ends = [("kill", 128 + signal.SIGKILL), ("term", 128 + signal.SIGTERM), ("int", 128 + signal.SIGINT),
+            ("segv", 128 + signal.SIGSEGV), ("abort", 128 + signal.SIGABRT), ("_exit", 3)]
+    for how, status in ends:
+        with folder() as f:
+            profile = profiled(f, culprit(), how, 2, status=status)
+            check_culprit(profile)
+            end = "exit status 3" if status == 3 else f"killed by {signal.Signals(status - 128).name}"
+            check(profile["end"] == end, profile["end"])
+
+
+@test
+def profile_tells_processes_apart():
+    with folder() as f:
+        profile = profiled(f, culprit(), "fork", 2)
+        parent, child = profile["processes"]
+        check((parent["acquisitions"], child["acquisitions"]) == (0, 6), str(profile["processes"]))
+        check(child["parent"] == parent["pid"] and {l["process"] for l in profile["locks"]} == {child["pid"]}, "by pid")
+        check_culprit(profile)
+    with folder() as f:
+        profile = profiled(f, culprit(), "exec", 2)
+        before, after = profile["processes"]
+        check(before["pid"] == after["pid"] and before["acquisitions"] == after["acquisitions"] == 6, str(profile["processes"]))
+        check(not before["exited"] and after["exited"], "which of them came to its end")
+        check_culprit(profile)
+
+
+@test
+def profile_passes_signals_on_and_leaves_the_programs_output_alone():
+    with folder() as f:
+        p = pawl("profile", "-o", f"{f}/p", "--", "sh", "-c", "echo out; echo error >&2; kill -TERM $PPID; exec sleep 600")
+        check((p.returncode, p.stdout, p.stderr) == (128 + signal.SIGTERM, "out\n", "error\n"), f"{p.returncode}: {p.stdout}{p.stderr}")
+        check("killed by SIGTERM" in pathlib.Path(f, "p").read_text(), "the report")
+
+
+@test
+def profile_names_code_of_a_jit_by_its_map():
+    with folder() as f:
+        code = r"""
+#define _GNU_SOURCE
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
+int main(void)
+{
+    /* push %rbp; mov %rsp,%rbp; call *%rsi; pop %rbp; ret: pthread_mutex_lock(%rdi) called by compiled code */
+    unsigned char code[] = {0x55, 0x48, 0x89, 0xe5, 0xff, 0xd6, 0x5d, 0xc3};
+    unsigned char *p = mmap(NULL, 4096, 7, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    memcpy(p, code, sizeof code);
+    char path[64];
+    snprintf(path, sizeof path, "/tmp/perf-%d.map", getpid());
+    FILE *f = fopen(path, "w");
+    fprintf(f, "%lx %x compiled by a jit\n", (unsigned long)p, (unsigned)sizeof code);
+    fclose(f);
+    ((int (*)(void *, void *))p)(&m, (void *)pthread_mutex_lock);
+    pthread_mutex_unlock(&m);
+}
+"""
+        pathlib.Path(f, "jit.c").write_text(code)
+        p = run("cc", "-w", "-g", "-fno-omit-frame-pointer", "-o", f"{f}/jit", f"{f}/jit.c", "-lpthread")
+        check(p.returncode == 0, p.stderr)
+        profile = profiled(f, f"{f}/jit")
+        pathlib.Path(f"/tmp/perf-{profile['processes'][0]['pid']}.map").unlink()
+        names = [x.get("function") for x in frames(profile, profile["locks"][0]["first"])]
+        check(names[:2] == ["compiled by a jit", "main"], str(names))
+
+
+@test
+def profile_keeps_a_million_locks_in_a_hundred_megabytes():
+    with folder() as f:
+        script = "import resource, subprocess, sys; subprocess.run(sys.argv[1:], check=True); " \
+                 "print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)"
+        plain = int(run("python3", "-c", script, culprit(), "many", 1000000).stdout)
+        with_it = int(run("python3", "-c", script, culprit(), "many", 1000000, env=stats_environment(f)).stdout)
+        check(with_it - plain <= 100 * 1000, f"{with_it - plain} KB more")
+
+
+def stats_environment(f):
+    library = next(l["library"] for l in json.loads(harness.output("run", "--list", "--json"))["locks"] if l["default"])
+    return environment(LD_PRELOAD=library, PAWL_STATS=f"{f}/s.json")
+
+
+@test
+def profile_refuses_what_it_cannot_do():
+    with folder() as f:
+        refused(["profile"], "no command given")
+        refused(["profile", "--depth", "0", "--", "true"], "--depth '0'")
+        refused(["profile", "--depth", "33", "--", "true"], "--depth '33'")
+        refused(["profile", "--lock", "no_such", "--", "true"], "no_such")
+        refused(["profile", "--json", f"{f}/no/where", "--", "true"], f"--json '{f}/no/where'")
+        refused(["profile", "--html", "", "--", "true"], "--html ''")
+        pathlib.Path(f, "static.c").write_text("int main(void) { return 0; }\n")
+        check(run("cc", "-static", "-o", f"{f}/static", f"{f}/static.c").returncode == 0, "cc -static")
+        refused(["profile", "--", f"{f}/static"], "statically linked")
+        p = pawl("profile", "--json", f"{f}/p", "--", f"{f}/missing")
+        check(p.returncode == 127 and p.stderr.startswith(f"pawl: '{f}/missing': "), p.stderr)
+        pathlib.Path(f, "text").write_text("hello")
+        os.chmod(f"{f}/text", 0o644)
+        p = pawl("profile", "--json", f"{f}/q", "--", f"{f}/text")
+        check(p.returncode == 126, f"exit {p.returncode}")
+        p = pawl("profile", "--json", "/dev/full", "--", "true")
+        check(p.returncode == 2 and p.stderr.startswith("pawl: --json '/dev/full': "), p.stderr)
+
+
+@test
+def profile_sees_through_a_library_without_debugging_information():
+    with folder() as f:
+        profile = profiled(f, harness.build / "tests/apps/app_sqlite", "shared", f, 2, 5)
+        through = [[(x.get("module", "").split("/")[-1], x.get("file", "").split("/")[-1], x.get("function")) for x in frames(profile, h["stack"])]
+                   for h in profile["holds"]]
+        check(any(s[0][0].startswith("libsqlite3") and any(file == "sqlite.c" and name == "work" for _, file, name in s) for s in through),
+              str(through[:3]))
