@@ -9,6 +9,7 @@ static const command commands[] = {
     {"check", "Check locks against C11's memory model", check_main},
     {"run", "Run a program with another lock under it", run_main},
     {"bench", "Measure locks", bench_main},
+    {"sim", "Simulate locks on other machines", sim_main},
     {"report", "Show measurements as a page of charts and tables", report_main},
     {"compare", "Show what got faster or slower between two measurements", compare_main},
     {"demo", "Measure all locks on this machine, in less than a minute", demo_main},

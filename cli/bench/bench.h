@@ -101,6 +101,17 @@ struct study {
     doubts doubts;
 };
 
+/* What differs between the programs that have workloads, `pawl bench` and `pawl sim`; each defines its own. */
+typedef struct setting {
+    const struct argp *options; /* more of them, or NULL */
+    unsigned runs;
+    uint64_t duration_ns;
+    void (*judge)(study *s);                 /* adds doubts; may be NULL              */
+    void (*text)(output *o, const study *s); /* what stands below a table; may be NULL */
+} setting;
+
+extern const setting bench_setting;
+
 /* bench_main.c: options, measurement and output of a workload. */
 int workload_main(const workload *w, int argc, char **argv);
 
