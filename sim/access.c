@@ -243,8 +243,9 @@ static void plain(uintptr_t address, size_t size, bool write, const void *pc)
     if (is_own_stack(address))
         return;
     sim_thread *t = sim_self();
-    for (uintptr_t line = address / SIM_LINE; line <= (address + size - 1) / SIM_LINE; line++)
-        plain_line(t, line * SIM_LINE, write);
+    uintptr_t line = sim_hardware.line;
+    for (uintptr_t at = address / line; at <= (address + size - 1) / line; at++)
+        plain_line(t, at * line, write);
 }
 
 static void enter_function(uintptr_t sp, const void *return_address)

@@ -5,3 +5,6 @@
 
 extern sim_machine sim_chosen;
 extern uint64_t sim_chosen_seed;
+
+/* Time that a critical section takes besides its steps, without touching memory (platform.c). */
+extern sim_time sim_private_section;

@@ -19,9 +19,9 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { BUCKETS = 256, SECOND = 1000000000 };
+enum { BUCKETS = 256, APART = 256, SECOND = 1000000000 };
 
-static char buckets[BUCKETS][SIM_LINE] __attribute__((aligned(SIM_LINE))); /* only their addresses count */
+static char buckets[BUCKETS][APART] __attribute__((aligned(APART))); /* only their addresses count */
 static sim_thread *sleepers[BUCKETS];
 
 void sim_kernel_boot(void)

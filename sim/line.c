@@ -44,14 +44,14 @@ static sim_line *line_new(uintptr_t tag)
         lab_die("out of memory");
     l->tag = tag;
     l->owner = l->forwarder = l->home = NOBODY;
-    l->object = watch_object(tag * SIM_LINE);
+    l->object = watch_object(tag * sim_hardware.line);
     l->end = &l->first;
     return l;
 }
 
 sim_line *sim_line_of(uintptr_t address)
 {
-    uintptr_t tag = address / SIM_LINE;
+    uintptr_t tag = address / sim_hardware.line;
     unsigned at = (unsigned)(tag * 0x9e3779b97f4a7c15u >> (64 - TABLE_BITS));
     while (table[at] != NULL && table[at]->tag != tag)
         at = (at + 1) % TABLE;

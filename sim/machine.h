@@ -21,6 +21,7 @@ typedef struct sim_machine {
     /* So many in each of the next. */
     unsigned cpus_per_core, cores_per_cluster, clusters_per_socket, sockets;
     sim_protocol protocol;
+    unsigned line; /* bytes, a power of two */
     /* Of one CPU. */
     sim_time cycle, hit, atomic, fence, pause, clock, step, mersenne;
     double smt; /* how much longer things take while the other CPU of the core works */

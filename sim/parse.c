@@ -18,7 +18,7 @@ static const char *const unit_names[UNITS] = {"cpu", "core", "cluster", "socket"
 static const char *const distance_names[SIM_DISTANCES] = {"core", "cluster", "socket", "remote"};
 const char *const sim_protocol_names[SIM_PROTOCOLS] = {"mesi", "moesi", "mesif"};
 
-typedef enum kind { TIME, DISTANCES, FACTOR, COUNT } kind;
+typedef enum kind { TIME, DISTANCES, FACTOR, COUNT, BYTES } kind;
 
 static const struct {
     const char *name;
@@ -39,7 +39,7 @@ static const struct {
     KEY("switch", TIME, switching),      KEY("migration", TIME, migration),
     KEY("slice", TIME, slice),           KEY("granularity", TIME, granularity),
     KEY("membarrier", TIME, membarrier), KEY("interrupt", TIME, interrupt),
-    KEY("delivery", TIME, delivery),
+    KEY("delivery", TIME, delivery),     KEY("line", BYTES, line),
 #undef KEY
 };
 
@@ -172,6 +172,13 @@ static bool take_value(parser *p, int key)
             return false;
         if (value < 1 || value > MOST_STORES || value != floor(value))
             return COMPLAIN(p, "%g: must be a whole number from 1 to %d", value, MOST_STORES);
+        *(unsigned *)(void *)member = (unsigned)value;
+        return true;
+    case BYTES:
+        if (!take_number(p, &value))
+            return false;
+        if (value != 8 && value != 16 && value != 32 && value != 64 && value != 128 && value != 256)
+            return COMPLAIN(p, "%g: must be a power of two from 8 to 256", value);
         *(unsigned *)(void *)member = (unsigned)value;
         return true;
     }
@@ -399,6 +406,7 @@ void sim_machine_write(FILE *to, const sim_machine *m, const char *source)
         switch (keys[key].kind) {
         case TIME: write_time(to, *(const sim_time *)(const void *)member); break;
         case FACTOR: fprintf(to, " %g", *(const double *)(const void *)member); break;
+        case BYTES:
         case COUNT: fprintf(to, " %u", *(const unsigned *)(const void *)member); break;
         case DISTANCES:
             for (int d = 0; d < SIM_DISTANCES; d++) {

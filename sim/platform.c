@@ -1,5 +1,6 @@
 /* platform.c - the benchmark's threads, memory and work on the simulated machine */
 #include "platform.h"
+#include "answer.h"
 #include "config.h"
 #include "sim.h"
 #include "watch.h"
@@ -75,9 +76,6 @@ int sim_create(pthread_t *thread, const pthread_attr_t *attributes, void *start(
     job *j = &jobs[job_count++];
     *j = (job){.start = start, .argument = argument};
     lab_fibers_prepare((int)job_count);
-    const struct lab_fiber *f = lab_fiber((int)index);
-    watch_region((const void *)f->stack_low, f->stack_high - f->stack_low, SIM_ELEMENT);
-    watch_region((const void *)f->tls_low, f->tls_high - f->tls_low, SIM_ELEMENT);
     j->thread = sim_thread_new(0, cpus, sim_machine_scatter(&sim_hardware, index % cpus),
                                sim_now() + sim_random(1000 * SIM_NS), run_job, j);
     *thread = (pthread_t)index;
@@ -150,6 +148,8 @@ int sim_set_cpubind(hwloc_topology_t t, hwloc_const_cpuset_t set, int flags)
 
 /* ---- work: steps of the generator that the lock protects are the critical section */
 
+sim_time sim_private_section;
+
 static const void *protected[2];
 
 void sim_protects(const void *data, const void *twister)
@@ -175,7 +175,9 @@ void sim_steps_end(const void *generator, uint64_t steps, bool mersenne)
         return;
     sim_thread *t = sim_self();
     sim_compute(t, steps * (mersenne ? sim_hardware.mersenne : sim_hardware.step));
-    if (is_protected(generator))
+    if (is_protected(generator)) {
+        sim_compute(t, sim_private_section);
         watch_leaves(t);
+    }
     watch_arrives(t);
 }

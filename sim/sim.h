@@ -47,8 +47,6 @@ uint64_t sim_random(uint64_t below);
 
 /* ---- line.c: cache lines and their directories */
 
-enum { SIM_LINE = 64 };
-
 /* A core, or its store buffer, that wants a line. */
 struct sim_request {
     sim_line *line;

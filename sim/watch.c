@@ -29,7 +29,7 @@ sim_object watch_object(uintptr_t address)
     for (unsigned i = region_count; i-- > 0;)
         if (address >= regions[i].from && address < regions[i].end)
             return regions[i].object;
-    return SIM_OTHER;
+    return lab_fiber_of_stack(address) != NULL || lab_fiber_of_tls(address) != NULL ? SIM_ELEMENT : SIM_OTHER;
 }
 
 /* ---- counts */

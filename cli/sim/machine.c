@@ -39,7 +39,7 @@ static size_t builtin_count(void)
     return count;
 }
 
-static void load(const char *name)
+void load_machine(const char *name)
 {
     sim_complaint c;
     for (const sim_builtin *b = sim_builtins; b->name != NULL; b++)
@@ -63,7 +63,7 @@ static void load(const char *name)
     free(text);
 }
 
-static void set(const char *line)
+void change_machine(const char *line)
 {
     sim_complaint c;
     if (strchr(line, '\n') != NULL || !sim_machine_set(&sim_chosen, line, &c))
@@ -90,15 +90,15 @@ static unsigned options_found;
 void choose_machine(int argc, char **argv)
 {
     const char *value;
-    load(default_machine);
+    load_machine(default_machine);
     for (int i = 1; i < argc; i++)
         if ((value = value_of(argc, argv, &i, "--machine")) != NULL) {
-            load(value);
+            load_machine(value);
             options_found++;
         }
     for (int i = 1; i < argc; i++)
         if ((value = value_of(argc, argv, &i, "--set")) != NULL) {
-            set(value);
+            change_machine(value);
             options_found++;
         }
 }

@@ -14,6 +14,7 @@ static const command commands[] = {
     {"multiwait", "One thread takes ten locks, the others one of them at random", multiwait_main},
     {"ring", "Threads pass a token, and wait for it in different ways", ring_main},
     {"pingpong", "One cache line between two CPUs", pingpong_main},
+    {"table", "The papers' tables of coherence traffic", table_main},
     {"machines", "The machines that are built in, and their files", machines_main},
     {NULL, NULL, NULL},
 };

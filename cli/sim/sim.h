@@ -8,8 +8,16 @@
 void choose_machine(int argc, char **argv);
 extern const struct argp machine_argp;
 
+/* machine.c: by its name or its file, and a line that changes it. They fail if something is wrong. */
+void load_machine(const char *name);
+void change_machine(const char *line);
+
 /* lines.c: a table of the lines that moved. */
 void lines_text(output *o, const study *s);
 
+/* table.c: of all objects, upgrades included. */
+double simulated_misses(const bench_run *run);
+
 /* The commands. */
+int table_main(int argc, char **argv);
 int machines_main(int argc, char **argv);
