@@ -33,3 +33,6 @@ typedef struct bench_simulated {
     double waiting_cpu_ns;                   /* CPU time between asking and having           */
     double accesses;                         /* to memory, in the whole run                  */
 } bench_simulated;
+
+/* bench/simulated.c */
+extern const char *const sim_object_names[SIM_OBJECTS];

@@ -33,6 +33,7 @@ machine machine_here(void)
                     .kernel = "simulated kernel",
                     .libc = "simulated",
                     .commit = BENCH_COMMIT,
+                    .simulated = true,
                     .no_counters = "the machine is simulated; its cache misses are below"};
     snprintf(here.model, sizeof here.model, "%.80s (simulated: %.31s)", m->title, m->name);
     snprintf(here.topology, sizeof here.topology, "%u packages, %u cores, %u CPUs, %s", m->sockets, here.cores,

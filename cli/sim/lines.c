@@ -3,11 +3,6 @@
 
 #include "cli/grid.h"
 
-const char *const object_names[SIM_OBJECTS] = {[SIM_LOCK] = "lock",       [SIM_ELEMENT] = "element",
-                                               [SIM_SLOT] = "slot",       [SIM_PARKING] = "parking",
-                                               [SIM_KERNEL] = "kernel",   [SIM_DATA] = "data",
-                                               [SIM_OTHER] = "other"};
-
 static double misses(const bench_lines *l)
 {
     return l->read_misses + l->write_misses + l->upgrades;
@@ -28,7 +23,7 @@ void lines_text(output *o, const study *s)
     for (size_t i = 0; i < sizeof heads / sizeof heads[0]; i++)
         grid_add(&g, "%s", heads[i]);
     for (int i = 0; i < SIM_OTHER; i++)
-        grid_add(&g, "%s", object_names[i]);
+        grid_add(&g, "%s", sim_object_names[i]);
     grid_add(&g, "hand-over");
     grid_add(&g, "bypass");
     grid_add(&g, "waiting");
