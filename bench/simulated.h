@@ -28,10 +28,11 @@ typedef struct bench_lines {
 typedef struct bench_simulated {
     bool is;
     bench_lines lines[SIM_OBJECTS];
-    double handover_p50_ns, handover_p99_ns; /* from one owner's section to the next one's, if that one waited */
-    double bypass_mean, bypass_most;         /* how often later arrivals went first          */
-    double waiting_cpu_ns;                   /* CPU time between asking and having           */
-    double accesses;                         /* to memory, in the whole run                  */
+    double handover_p50_ns,
+        handover_p99_ns;             /* from one owner's section to the next one's, if that one waited */
+    double bypass_mean, bypass_most; /* how often later arrivals went first          */
+    double waiting_cpu_ns;           /* CPU time between asking and having           */
+    double accesses;                 /* to memory, in the whole run                  */
 } bench_simulated;
 
 /* bench/simulated.c */

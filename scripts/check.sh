@@ -11,7 +11,7 @@ set -eu
 cd "$(dirname "$0")/.."
 
 # Sections joined by a + run side by side: each keeps one CPU busy, or waits more than it computes.
-sections=(native headers+embed+debug+toy preload+cli apps+count+report lab+mutants+check clang tsan+asan aarch64+riscv64)
+sections=(native headers+embed+debug+toy preload+cli apps+count+report lab+mutants+check+sim clang tsan+asan aarch64+riscv64)
 soak_sections=(native apps tsan asan deep_check mutate)
 scale=1 # of the tests; every section takes a fraction of it
 
@@ -96,6 +96,12 @@ section_apps() {
 section_report() {
     build
     tests/report/run.sh build-check
+}
+
+# pawl sim: the papers' findings, machine files, and its own promises.
+section_sim() {
+    build
+    tests/sim/run.sh build-check
 }
 
 # What a program may expect of pthread mutexes, under every lock that can replace them.

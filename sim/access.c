@@ -148,7 +148,8 @@ static bool own(sim_thread *t, uintptr_t address)
     return have(t, l, true);
 }
 
-static uint64_t rmw(uintptr_t address, unsigned size, enum lab_rmw op, uint64_t operand, int order, const void *pc)
+static uint64_t rmw(uintptr_t address, unsigned size, enum lab_rmw op, uint64_t operand, int order,
+                    const void *pc)
 {
     (void)order;
     sim_thread *t = sim_self();
@@ -164,8 +165,8 @@ static uint64_t rmw(uintptr_t address, unsigned size, enum lab_rmw op, uint64_t 
     return old;
 }
 
-static bool cas(uintptr_t address, unsigned size, uint64_t *expected, uint64_t desired, bool weak, int success,
-                int failure, const void *pc)
+static bool cas(uintptr_t address, unsigned size, uint64_t *expected, uint64_t desired, bool weak,
+                int success, int failure, const void *pc)
 {
     (void)weak, (void)success, (void)failure;
     sim_thread *t = sim_self();

@@ -102,7 +102,7 @@ static unsigned round_of(const bench_request *q)
         struct asked *next;
         bench_request request;
         unsigned times;
-    } *all;
+    } * all;
     struct asked *a = all;
     while (a != NULL && memcmp(&a->request, q, sizeof *q) != 0)
         a = a->next;
@@ -124,7 +124,8 @@ static bool read_answer(FILE *from, bench_run *run, bench_waits **waits)
     if (run->waits_of_threads == 0)
         return true;
     *waits = calloc(run->waits_of_threads, sizeof **waits);
-    return *waits != NULL && fread(*waits, sizeof **waits, run->waits_of_threads, from) == run->waits_of_threads;
+    return *waits != NULL &&
+           fread(*waits, sizeof **waits, run->waits_of_threads, from) == run->waits_of_threads;
 }
 
 bench_run bench_ask(const bench_request *q, const bench_place *place, bench_waits **waits)

@@ -18,7 +18,8 @@ static sim_thread **first_of(sim_cpu *c, const sim_cpu *taker)
 {
     sim_thread **best = NULL;
     for (sim_thread **at = &c->queue; *at != NULL; at = &(*at)->queued)
-        if (taker->id >= (*at)->first && taker->id < (*at)->end && (best == NULL || (*at)->virtual < (*best)->virtual))
+        if (taker->id >= (*at)->first && taker->id < (*at)->end &&
+            (best == NULL || (*at)->virtual < (*best)->virtual))
             best = at;
     return best;
 }
@@ -72,7 +73,8 @@ bool sim_is_busy(unsigned core, unsigned except_cpu)
 
 static bool is_idle(const sim_cpu *c, const sim_thread *t, bool whole_core)
 {
-    return c->current == NULL && c->id >= t->first && c->id < t->end && !(whole_core && sim_is_busy(c->core, c->id));
+    return c->current == NULL && c->id >= t->first && c->id < t->end &&
+           !(whole_core && sim_is_busy(c->core, c->id));
 }
 
 static sim_cpu *idle_among(const sim_thread *t, unsigned first, unsigned count, bool whole_core)

@@ -36,8 +36,8 @@ machine machine_here(void)
                     .simulated = true,
                     .no_counters = "the machine is simulated; its cache misses are below"};
     snprintf(here.model, sizeof here.model, "%.80s (simulated: %.31s)", m->title, m->name);
-    snprintf(here.topology, sizeof here.topology, "%u packages, %u cores, %u CPUs, %s", m->sockets, here.cores,
-             here.cpus, sim_protocol_names[m->protocol]);
+    snprintf(here.topology, sizeof here.topology, "%u packages, %u cores, %u CPUs, %s", m->sockets,
+             here.cores, here.cpus, sim_protocol_names[m->protocol]);
 #ifdef __clang__
     snprintf(here.compiler, sizeof here.compiler, "clang %s", __clang_version__);
 #else

@@ -193,13 +193,15 @@ static long futex(const long *a)
     enter_kernel(t);
     switch ((int)a[1] & FUTEX_CMD_MASK) {
     case FUTEX_WAIT:
-        return futex_wait(t, address, (uint32_t)a[2],
-                          timeout != NULL ? t->clock + span(timeout) : SIM_NEVER,
+        return futex_wait(t, address, (uint32_t)a[2], timeout != NULL ? t->clock + span(timeout) : SIM_NEVER,
                           FUTEX_BITSET_MATCH_ANY);
     case FUTEX_WAIT_BITSET:
-        return futex_wait(t, address, (uint32_t)a[2], timeout != NULL ? moment(timeout) : SIM_NEVER, (uint32_t)a[5]);
-    case FUTEX_WAKE: return futex_wake(t, address, (int)a[2], FUTEX_BITSET_MATCH_ANY, 0);
-    case FUTEX_WAKE_BITSET: return futex_wake(t, address, (int)a[2], (uint32_t)a[5], 0);
+        return futex_wait(t, address, (uint32_t)a[2], timeout != NULL ? moment(timeout) : SIM_NEVER,
+                          (uint32_t)a[5]);
+    case FUTEX_WAKE:
+        return futex_wake(t, address, (int)a[2], FUTEX_BITSET_MATCH_ANY, 0);
+    case FUTEX_WAKE_BITSET:
+        return futex_wake(t, address, (int)a[2], (uint32_t)a[5], 0);
     case FUTEX_CMP_REQUEUE:
         if ((uint32_t)sim_read(address, 4) != (uint32_t)a[5])
             return fail(EAGAIN);
@@ -236,9 +238,12 @@ static long membarrier(int command)
     switch (command) {
     case MEMBARRIER_CMD_QUERY:
         return MEMBARRIER_CMD_PRIVATE_EXPEDITED | MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED;
-    case MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED: return 0;
-    case MEMBARRIER_CMD_PRIVATE_EXPEDITED: break;
-    default: return fail(EINVAL);
+    case MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED:
+        return 0;
+    case MEMBARRIER_CMD_PRIVATE_EXPEDITED:
+        break;
+    default:
+        return fail(EINVAL);
     }
     enter_kernel(t);
     for (unsigned i = 0; i < cpus; i++) {
@@ -277,10 +282,14 @@ long syscall(long number, ...)
     va_end(arguments);
     if (lab_current != NULL) {
         switch (number) {
-        case SYS_futex: return futex(a);
-        case SYS_membarrier: return membarrier((int)a[0]);
-        case SYS_gettid: return lab_current->id + 1;
-        case SYS_nanosleep: return nap((const struct timespec *)a[0]);
+        case SYS_futex:
+            return futex(a);
+        case SYS_membarrier:
+            return membarrier((int)a[0]);
+        case SYS_gettid:
+            return lab_current->id + 1;
+        case SYS_nanosleep:
+            return nap((const struct timespec *)a[0]);
         }
     }
     long result = lab_raw_syscall(number, a);
@@ -317,7 +326,8 @@ int sched_getaffinity(pid_t pid, size_t size, cpu_set_t *set)
 {
     CPU_ZERO_S(size, set);
     if (lab_current == NULL)
-        return lab_raw_syscall(SYS_sched_getaffinity, (const long[6]){pid, (long)size, (long)set}) < 0 ? -1 : 0;
+        return lab_raw_syscall(SYS_sched_getaffinity, (const long[6]){pid, (long)size, (long)set}) < 0 ? -1
+                                                                                                       : 0;
     const sim_thread *t = sim_self();
     bool own = pid == 0; /* the main thread, which is none of those simulated, may run everywhere */
     for (unsigned i = own ? t->first : 0; i < (own ? t->end : sim_machine_cpus(&sim_hardware)); i++)

@@ -13,13 +13,18 @@
 
 enum { CORE_WORDS = SIM_MOST_CPUS / 64, NOBODY = -1 };
 
-typedef enum line_state { SHARED, EXCLUSIVE, OWNED, MODIFIED } line_state; /* of the owner; SHARED: there is none */
+typedef enum line_state {
+    SHARED,
+    EXCLUSIVE,
+    OWNED,
+    MODIFIED
+} line_state; /* of the owner; SHARED: there is none */
 
 struct sim_line {
     uintptr_t tag;
     uint64_t copies[CORE_WORDS]; /* the owner's is one */
     unsigned copy_count;
-    int owner, forwarder, home;  /* cores, and a socket */
+    int owner, forwarder, home; /* cores, and a socket */
     line_state state;
     sim_object object;
     sim_time busy; /* until then */
@@ -95,7 +100,7 @@ static unsigned socket_of(unsigned core)
 
 static sim_distance distance(unsigned a, unsigned b)
 {
-    return a == b                             ? SIM_SAME_CORE
+    return a == b                           ? SIM_SAME_CORE
            : cluster_of(a) == cluster_of(b) ? SIM_SAME_CLUSTER
            : socket_of(a) == socket_of(b)   ? SIM_SAME_SOCKET
                                             : SIM_OTHER_SOCKET;
@@ -113,7 +118,8 @@ static bool cluster_has_copy(const sim_line *l, unsigned cluster)
 bool sim_line_has(const sim_line *l, unsigned cpu, bool write)
 {
     unsigned core = sim_cpus[cpu].core;
-    return write ? l->owner == (int)core && (l->state == EXCLUSIVE || l->state == MODIFIED) : has_copy(l, core);
+    return write ? l->owner == (int)core && (l->state == EXCLUSIVE || l->state == MODIFIED)
+                 : has_copy(l, core);
 }
 
 void sim_line_modify(sim_line *l)
@@ -171,8 +177,9 @@ static sim_distance from_home(const sim_line *l, unsigned core)
 static sim_distance nearest(const sim_line *l, unsigned core)
 {
     if (l->owner != NOBODY)
-        return farther(distance(core, (unsigned)l->owner),
-                       cluster_of(core) == cluster_of((unsigned)l->owner) ? SIM_SAME_CORE : from_home(l, core));
+        return farther(distance(core, (unsigned)l->owner), cluster_of(core) == cluster_of((unsigned)l->owner)
+                                                               ? SIM_SAME_CORE
+                                                               : from_home(l, core));
     if (cluster_has_copy(l, cluster_of(core)))
         return SIM_SAME_CLUSTER;
     if (sim_hardware.protocol == SIM_MESIF && l->forwarder != NOBODY)
@@ -195,7 +202,8 @@ static sim_time latency(const sim_line *l, unsigned core, bool write, sim_distan
     const sim_machine *m = &sim_hardware;
     if (l->copy_count == 0) {
         *d = from_home(l, core);
-        return m->memory + (*d == SIM_OTHER_SOCKET ? m->read[SIM_OTHER_SOCKET] - m->read[SIM_SAME_SOCKET] : 0);
+        return m->memory +
+               (*d == SIM_OTHER_SOCKET ? m->read[SIM_OTHER_SOCKET] - m->read[SIM_SAME_SOCKET] : 0);
     }
     if (!write)
         return m->read[*d = nearest(l, core)];

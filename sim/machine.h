@@ -7,7 +7,13 @@
 
 typedef uint64_t sim_time; /* picoseconds */
 
-typedef enum sim_distance { SIM_SAME_CORE, SIM_SAME_CLUSTER, SIM_SAME_SOCKET, SIM_OTHER_SOCKET, SIM_DISTANCES } sim_distance;
+typedef enum sim_distance {
+    SIM_SAME_CORE,
+    SIM_SAME_CLUSTER,
+    SIM_SAME_SOCKET,
+    SIM_OTHER_SOCKET,
+    SIM_DISTANCES
+} sim_distance;
 
 typedef enum sim_protocol { SIM_MESI, SIM_MOESI, SIM_MESIF, SIM_PROTOCOLS } sim_protocol;
 
@@ -32,8 +38,8 @@ typedef struct sim_machine {
     sim_time occupancy;    /* of a line by a read that takes it from nobody */
     sim_time memory;
     /* The kernel's. */
-    sim_time syscall, futex_wait, futex_wake, wake, switching, migration, slice, granularity, membarrier, interrupt,
-        delivery;
+    sim_time syscall, futex_wait, futex_wake, wake, switching, migration, slice, granularity, membarrier,
+        interrupt, delivery;
 } sim_machine;
 
 static inline unsigned sim_machine_cores(const sim_machine *m)

@@ -383,7 +383,8 @@ static sim_thread *prepare(sim_thread *t, unsigned first, unsigned end, unsigned
     return t;
 }
 
-sim_thread *sim_thread_new(unsigned first, unsigned end, unsigned start, sim_time when, void duty(void *of), void *of)
+sim_thread *sim_thread_new(unsigned first, unsigned end, unsigned start, sim_time when, void duty(void *of),
+                           void *of)
 {
     if (thread_count == SIM_MOST_THREADS)
         return NULL;
@@ -399,7 +400,8 @@ sim_thread *sim_thread_new(unsigned first, unsigned end, unsigned start, sim_tim
 void sim_beside_new(unsigned start)
 {
     if (beside_count < SIM_MOST_BESIDE)
-        prepare(&besides[beside_count++], 0, sim_machine_cpus(&sim_hardware), start, 0)->id = SIM_MOST_THREADS;
+        prepare(&besides[beside_count++], 0, sim_machine_cpus(&sim_hardware), start, 0)->id =
+            SIM_MOST_THREADS;
 }
 
 void sim_boot(const sim_machine *m)

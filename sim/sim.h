@@ -53,8 +53,8 @@ struct sim_request {
     sim_request *next; /* in the line's queue */
     unsigned cpu;
     bool write;
-    sim_time response;                /* from its turn until the data is there          */
-    void (*turn)(sim_request *r);     /* its turn: nobody else has the line in between */
+    sim_time response;            /* from its turn until the data is there          */
+    void (*turn)(sim_request *r); /* its turn: nobody else has the line in between */
 };
 
 sim_line *sim_line_of(uintptr_t address);
@@ -83,7 +83,7 @@ typedef struct sim_stores {
     uint64_t entered, left; /* ever */
     bool busy;              /* the first is under way */
     sim_request request;
-    sim_thread *drained;    /* waits for the buffer to be empty, or to have room */
+    sim_thread *drained; /* waits for the buffer to be empty, or to have room */
 } sim_stores;
 
 void sim_store_put(sim_thread *t, sim_line *l, uintptr_t address, unsigned size, uint64_t value);
@@ -94,20 +94,32 @@ void sim_store_drain(sim_thread *t);
 static inline void sim_write(uintptr_t address, unsigned size, uint64_t value)
 {
     switch (size) {
-    case 1: *(volatile uint8_t *)address = (uint8_t)value; break;
-    case 2: *(volatile uint16_t *)address = (uint16_t)value; break;
-    case 4: *(volatile uint32_t *)address = (uint32_t)value; break;
-    case 8: *(volatile uint64_t *)address = value; break;
+    case 1:
+        *(volatile uint8_t *)address = (uint8_t)value;
+        break;
+    case 2:
+        *(volatile uint16_t *)address = (uint16_t)value;
+        break;
+    case 4:
+        *(volatile uint32_t *)address = (uint32_t)value;
+        break;
+    case 8:
+        *(volatile uint64_t *)address = value;
+        break;
     }
 }
 
 static inline uint64_t sim_read(uintptr_t address, unsigned size)
 {
     switch (size) {
-    case 1: return *(volatile uint8_t *)address;
-    case 2: return *(volatile uint16_t *)address;
-    case 4: return *(volatile uint32_t *)address;
-    default: return *(volatile uint64_t *)address;
+    case 1:
+        return *(volatile uint8_t *)address;
+    case 2:
+        return *(volatile uint16_t *)address;
+    case 4:
+        return *(volatile uint32_t *)address;
+    default:
+        return *(volatile uint64_t *)address;
     }
 }
 
@@ -145,14 +157,14 @@ struct sim_thread {
     unsigned first, end; /* the CPUs that it may use              */
     unsigned resumption; /* events that resume it carry this      */
     sim_time computed;
-    sim_time left;       /* of its computation, when it was preempted */
-    sim_time debt;       /* interrupts that it has not paid for yet   */
+    sim_time left; /* of its computation, when it was preempted */
+    sim_time debt; /* interrupts that it has not paid for yet   */
     sim_request request;
-    sim_thread *queued;  /* the next one in a run queue */
-    uint64_t virtual;    /* CPU time as the scheduler counts it */
-    sim_time since;      /* when it got its CPU                 */
+    sim_thread *queued; /* the next one in a run queue */
+    uint64_t virtual;   /* CPU time as the scheduler counts it */
+    sim_time since;     /* when it got its CPU                 */
     sim_time cpu_time;
-    uintptr_t futex;     /* 0: none */
+    uintptr_t futex; /* 0: none */
     uint32_t futex_bits;
     sim_thread *futex_next;
     bool timed_out;
@@ -188,7 +200,8 @@ extern sim_cpu *sim_cpus;
 sim_thread *sim_self(void);
 
 void sim_boot(const sim_machine *m);
-sim_thread *sim_thread_new(unsigned first, unsigned end, unsigned start, sim_time when, void duty(void *of), void *of);
+sim_thread *sim_thread_new(unsigned first, unsigned end, unsigned start, sim_time when, void duty(void *of),
+                           void *of);
 void sim_beside_new(unsigned start); /* a busy thread of another program */
 void sim_cpu_times(sim_time *own, sim_time *beside);
 bool sim_is_booted(void);
@@ -220,7 +233,7 @@ void sim_stop_polling(sim_thread *t, sim_time when);
 
 /* cpus.c: run queues, and where threads go. */
 void sim_queue_add(sim_cpu *c, sim_thread *t);
-sim_thread *sim_queue_first(sim_cpu *c);              /* whose turn it is, or NULL */
+sim_thread *sim_queue_first(sim_cpu *c); /* whose turn it is, or NULL */
 sim_thread *sim_queue_take(sim_cpu *c);
 sim_thread *sim_queue_steal(sim_cpu *c);              /* from another CPU's queue  */
 sim_cpu *sim_place(const sim_thread *t);              /* for a thread that wakes up */
@@ -236,4 +249,3 @@ extern const struct lab_backend sim_backend;
 
 /* An atomic operation on a line, as the kernel's on its tables. */
 void sim_touch(sim_thread *t, uintptr_t address);
-

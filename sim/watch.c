@@ -134,8 +134,9 @@ void watch_answer(bench_run *run)
     double each = run->acquisitions > 0 ? 1 / run->acquisitions : 0;
     s->is = true;
     for (int i = 0; i < SIM_OBJECTS; i++)
-        s->lines[i] = (bench_lines){lines[i].read_misses * each, lines[i].write_misses * each,
-                                    lines[i].upgrades * each, lines[i].invalidations * each, lines[i].remote * each};
+        s->lines[i] =
+            (bench_lines){lines[i].read_misses * each, lines[i].write_misses * each, lines[i].upgrades * each,
+                          lines[i].invalidations * each, lines[i].remote * each};
     bool seen = lock.entries > 0;
     s->handover_p50_ns = lock.handover.total > 0 ? (double)histogram_quantile(&lock.handover, 0.5) : -1;
     s->handover_p99_ns = lock.handover.total > 0 ? (double)histogram_quantile(&lock.handover, 0.99) : -1;

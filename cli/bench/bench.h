@@ -104,7 +104,7 @@ struct study {
 /* What differs between the programs that have workloads, `pawl bench` and `pawl sim`; each defines its own. */
 typedef struct setting {
     const struct argp *options; /* more of them, or NULL */
-    unsigned runs;
+    unsigned runs, most_threads;
     uint64_t duration_ns;
     void (*judge)(study *s);                 /* adds doubts; may be NULL              */
     void (*text)(output *o, const study *s); /* what stands below a table; may be NULL */

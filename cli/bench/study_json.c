@@ -27,9 +27,9 @@ static json_t *texts(const doubts *d)
 
 static json_t *machine_json(const machine *m)
 {
-    return json_pack("{ss si si si si ss ss ss so ss so so*}", "cpu", m->model, "cpus", (int)m->cpus, "sockets",
-                     (int)m->sockets, "cores", (int)m->cores, "numa_nodes", (int)m->numa_nodes, "kernel",
-                     m->kernel, "libc", m->libc, "compiler", m->compiler, "commit",
+    return json_pack("{ss si si si si ss ss ss so ss so so*}", "cpu", m->model, "cpus", (int)m->cpus,
+                     "sockets", (int)m->sockets, "cores", (int)m->cores, "numa_nodes", (int)m->numa_nodes,
+                     "kernel", m->kernel, "libc", m->libc, "compiler", m->compiler, "commit",
                      m->commit[0] != '\0' ? json_string(m->commit) : json_null(), "topology", m->topology,
                      "perf", m->no_counters != NULL ? json_string(m->no_counters) : json_true(), "simulated",
                      m->simulated ? json_true() : NULL);
@@ -121,8 +121,8 @@ static json_t *waits_json(const sample *x)
 
 static json_t *lines_json(const bench_lines *l)
 {
-    return json_pack("{sf sf sf sf sf}", "read_misses", l->read_misses, "write_misses", l->write_misses, "upgrades",
-                     l->upgrades, "invalidations", l->invalidations, "remote", l->remote);
+    return json_pack("{sf sf sf sf sf}", "read_misses", l->read_misses, "write_misses", l->write_misses,
+                     "upgrades", l->upgrades, "invalidations", l->invalidations, "remote", l->remote);
 }
 
 /* NULL if the run was none. */
@@ -133,9 +133,10 @@ static json_t *simulated_json(const bench_simulated *s)
     json_t *lines = json_object();
     for (int i = 0; i < SIM_OBJECTS; i++)
         json_object_set_new(lines, sim_object_names[i], lines_json(&s->lines[i]));
-    return json_pack("{so so so so so so sI}", "lines", lines, "handover_p50_ns", number_or_null(s->handover_p50_ns),
-                     "handover_p99_ns", number_or_null(s->handover_p99_ns), "bypass_mean",
-                     number_or_null(s->bypass_mean), "bypass_most", number_or_null(s->bypass_most), "waiting_cpu_ns",
+    return json_pack("{so so so so so so sI}", "lines", lines, "handover_p50_ns",
+                     number_or_null(s->handover_p50_ns), "handover_p99_ns",
+                     number_or_null(s->handover_p99_ns), "bypass_mean", number_or_null(s->bypass_mean),
+                     "bypass_most", number_or_null(s->bypass_most), "waiting_cpu_ns",
                      number_or_null(s->waiting_cpu_ns), "accesses", (json_int_t)s->accesses);
 }
 
@@ -143,9 +144,9 @@ static json_t *run_json(const sample *x)
 {
     const bench_run *r = &x->run;
     json_t *run = json_pack(
-        "{sf so so so so sf so so so so so*}", "value", r->value, "fairness", number_or_null(r->fairness), "jain",
-        number_or_null(fmin(r->jain, 1)), "starvation_ns", whole_or_null(r->starvation_ns), "worst_wait_ns",
-        whole_or_null(r->worst_wait_ns), "cpu_s", r->cpu_s, "voluntary_switches",
+        "{sf so so so so sf so so so so so*}", "value", r->value, "fairness", number_or_null(r->fairness),
+        "jain", number_or_null(fmin(r->jain, 1)), "starvation_ns", whole_or_null(r->starvation_ns),
+        "worst_wait_ns", whole_or_null(r->worst_wait_ns), "cpu_s", r->cpu_s, "voluntary_switches",
         whole_or_null(r->voluntary_switches), "involuntary_switches", whole_or_null(r->involuntary_switches),
         "perf", counters_json(r), "wait_ns", waits_json(x), "simulated", simulated_json(&r->simulated));
     set_calls(run, r->calls);

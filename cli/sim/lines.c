@@ -52,7 +52,9 @@ void lines_text(output *o, const study *s)
     fputs("\nCache lines per acquisition, of the first run:\n\n", o->file);
     grid_print(&g, o->file);
     grid_free(&g);
-    fputs("\nmisses do not include upgrades, the columns of objects do; hand-over is the median from section to section, "
-          "bypass\nhow often one wait was overtaken at most, waiting the CPU time between asking and having the lock\n",
+    fputs("\nmisses do not include upgrades, the columns of objects do; hand-over is the median from section "
+          "to section, "
+          "bypass\nhow often one wait was overtaken at most, waiting the CPU time between asking and having "
+          "the lock\n",
           o->file);
 }

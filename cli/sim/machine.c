@@ -121,7 +121,8 @@ static error_t parse(int key, char *argument, struct argp_state *state)
 }
 
 static const struct argp_option options[] = {
-    {"machine", 'm', "NAME", 0, "The machine, built in or a file (default altra; 'pawl sim machines' lists them)", 0},
+    {"machine", 'm', "NAME", 0,
+     "The machine, built in or a file (default altra; 'pawl sim machines' lists them)", 0},
     {"set", SET, "LINE", 0, "Change it, by a line as in its file: --set 'wake 20us'", 0},
     {"seed", SEED, "N", 0, "Of all that is random (default 1)", 0},
     {0},

@@ -31,8 +31,12 @@ static void mark(study *s)
     doubt(&s->doubts, "simulated on a model of %s: nothing was measured", sim_chosen.name);
 }
 
-const setting bench_setting = {
-    .options = &machine_argp, .runs = 1, .duration_ns = 20000000, .judge = mark, .text = lines_text};
+const setting bench_setting = {.options = &machine_argp,
+                               .runs = 1,
+                               .most_threads = 1024,
+                               .duration_ns = 20000000,
+                               .judge = mark,
+                               .text = lines_text};
 
 int main(int argc, char **argv)
 {

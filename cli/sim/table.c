@@ -13,7 +13,7 @@
 #include <string.h>
 
 /* Long enough for the thread's own generator of the paper's section, and for the next waiter to have queued up. */
-enum { SECTION_NS = 40, DURATION_NS = 2000000, WARM_UP_NS = 1000000 };
+enum { SECTION_NS = 40, DURATION_NS = 2000000, WARM_UP_NS = 40000 }; /* the last for each thread */
 
 typedef struct row {
     const char *lock;
@@ -30,12 +30,15 @@ static row hapax_table[] = {
     {.lock = "clh", .published = 5},
     {.lock = "hemlock", .published = 5},
     {.lock = "ticket", .published = 10},
-    {.lock = "twa", .published = 8.5, .why = "its waiters look at the lock for a time that the counter includes"},
+    {.lock = "twa",
+     .published = 8.5,
+     .why = "its waiters look at the lock for a time that the counter includes"},
     {.lock = "reciprocating", .published = 4},
     {.lock = "tidex", .published = 10},
     {.lock = "hapax",
      .published = 5,
-     .why = "the unlocker's words are still its own when it comes back at once; the variations below undo that"},
+     .why =
+         "the unlocker's words are still its own when it comes back at once; the variations below undo that"},
     {.lock = "hapax_vw", .published = 4},
 };
 
@@ -46,12 +49,13 @@ static row hapax_variations[] = {
 };
 
 static row hemlock_table[] = {
-    {.lock = "mcs", .published = 10.6},    {.lock = "clh", .published = 11.1},
-    {.lock = "ticket", .published = 45.9}, {.lock = "hemlock", .published = 6.81},
+    {.lock = "mcs", .published = 10.6},           {.lock = "clh", .published = 11.1},
+    {.lock = "ticket", .published = 45.9},        {.lock = "hemlock", .published = 6.81},
     {.lock = "hemlock_naive", .published = 7.92},
 };
 
-static const char offcore_note[] = "The processor's counter also has prefetches, and requests that were tried again.";
+static const char offcore_note[] =
+    "The processor's counter also has prefetches, and requests that were tried again.";
 
 #define ROWS(rows) rows, sizeof rows / sizeof rows[0]
 
@@ -85,7 +89,7 @@ static void simulate(row *r, const char *machine, unsigned threads, unsigned sec
         change_machine(r->set);
     sim_private_section = section_ns * (sim_time)1000;
     study_begin(&s, &w, DURATION_NS);
-    s.base.warm_up_ns = WARM_UP_NS;
+    s.base.warm_up_ns = 1000000 + WARM_UP_NS * threads;
     s.base.policy = PAWL_WAIT_SPIN;
     s.base.load = (bench_load){.ncs = r->ncs, .ncs_random = r->ncs > 0};
     add_point(&s, subject_of(r->lock), threads);
@@ -132,7 +136,10 @@ static void rows_text(FILE *f, const row *rows, size_t count)
         grid_add(&g, "%s", r->lock);
         grid_add(&g, "%.2f", r->misses);
         grid_add(&g, "%g", r->published);
-        grid_add(&g, "%s%s", same ? "" : "* ", r->variation != NULL ? r->variation : r->why != NULL ? r->why : "");
+        grid_add(&g, "%s%s", same ? "" : "* ",
+                 r->variation != NULL ? r->variation
+                 : r->why != NULL     ? r->why
+                                      : "");
     }
     grid_print(&g, f);
     grid_free(&g);
@@ -140,14 +147,17 @@ static void rows_text(FILE *f, const row *rows, size_t count)
 
 static void text(FILE *f, unsigned threads)
 {
-    fprintf(f,
-            "Coherence misses per acquisition, upgrades included, of %u threads that spin; %d ns inside, which touch no "
-            "memory,\nand nothing outside. altra, simulated; published: Hapax paper, table 2, 10 threads.\n\n",
-            threads, SECTION_NS);
+    fprintf(
+        f,
+        "Coherence misses per acquisition, upgrades included, of %u threads that spin; %d ns inside, which "
+        "touch no "
+        "memory,\nand nothing outside. altra, simulated; published: Hapax paper, table 2, 10 threads.\n\n",
+        threads, SECTION_NS);
     rows_text(f, ROWS(hapax_table));
     fputs("\nVariations of hapax:\n\n", f);
     rows_text(f, ROWS(hapax_variations));
-    fputs("\nThe same with 32 threads and nothing inside. x5-2, simulated; published: offcore accesses, Hemlock paper, "
+    fputs("\nThe same with 32 threads and nothing inside. x5-2, simulated; published: offcore accesses, "
+          "Hemlock paper, "
           "table 2.\n\n",
           f);
     rows_text(f, ROWS(hemlock_table));
@@ -197,10 +207,11 @@ static const struct argp_option options[] = {
 int table_main(int argc, char **argv)
 {
     wish w = {.threads = 10};
-    struct argp argp = {.options = options,
-                        .parser = parse,
-                        .doc = "Simulate the papers' tables of coherence traffic, and show their values beside ours.",
-                        .children = common_options};
+    struct argp argp = {
+        .options = options,
+        .parser = parse,
+        .doc = "Simulate the papers' tables of coherence traffic, and show their values beside ours.",
+        .children = common_options};
     parse_options(&argp, argc, argv, 0, &w);
     output_check(w.output);
     simulate_all(ROWS(hapax_table), "altra", w.threads, SECTION_NS);
