@@ -1,5 +1,6 @@
 /* answer.c - bench/ask.h for simulated runs: each in a child process, which is the machine */
 #include "answer.h"
+#include "kernel.h"
 #include "sim.h"
 #include "watch.h"
 
@@ -26,7 +27,6 @@ uint64_t sim_chosen_seed = 1;
 
 bench_team *sim_plain_team_new(const bench_request *q);
 void sim_protects(const void *data, const void *twister);
-void sim_kernel_boot(void);
 
 bench_team *bench_team_new(const bench_request *q)
 {
@@ -66,7 +66,7 @@ static void boot(const bench_request *q, unsigned round)
     sim_seed(sim_chosen_seed + round * 0x51ed2701u);
     sim_polls_sleep = polls_without_end(q);
     sim_boot(&sim_chosen);
-    sim_kernel_boot();
+    kernel_boot();
     watch_region(pawl_slots, sizeof pawl_slots, SIM_SLOT);
     watch_region(pawl_twa_slots, sizeof pawl_twa_slots, SIM_SLOT);
     watch_region(pawl_parked, sizeof pawl_parked, SIM_PARKING);

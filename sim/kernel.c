@@ -1,16 +1,14 @@
 /* kernel.c - the system calls that locks make, in virtual time
  *
- * The kernel's table of futexes is memory, too: every call takes the line of its bucket, so calls for one futex queue up
- * as they do in the kernel. A membarrier is an interrupt on every CPU that runs a thread of the process; the kernel lets
+ * A membarrier is an interrupt on every CPU that runs a thread of the process; the kernel lets
  * one process do one at a time.
  */
 #include "sim.h"
-#include "watch.h"
+#include "kernel.h"
 
 #include "../lab/machine.h"
 
 #include <errno.h>
-#include <linux/futex.h>
 #include <linux/membarrier.h>
 #include <sched.h>
 #include <stdarg.h>
@@ -19,25 +17,12 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { BUCKETS = 256, APART = 256, SECOND = 1000000000 };
+enum { SECOND = 1000000000 };
 
-static char buckets[BUCKETS][APART] __attribute__((aligned(APART))); /* only their addresses count */
-static sim_thread *sleepers[BUCKETS];
-
-void sim_kernel_boot(void)
-{
-    watch_region(buckets, sizeof buckets, SIM_KERNEL);
-}
-
-static long fail(int error)
+long kernel_fail(int error)
 {
     errno = error;
     return -1;
-}
-
-static unsigned bucket_of(uintptr_t address)
-{
-    return (unsigned)(address / 4 * 0x9e3779b97f4a7c15u >> 56);
 }
 
 /* ---- time */
@@ -77,7 +62,7 @@ int clock_gettime(clockid_t clock, struct timespec *ts)
 {
     if (!sim_is_booted()) {
         long result = lab_raw_syscall(SYS_clock_gettime, (const long[6]){clock, (long)ts});
-        return result < 0 ? (int)fail((int)-result) : 0;
+        return result < 0 ? (int)kernel_fail((int)-result) : 0;
     }
     if (lab_current != NULL)
         sim_ticks();
@@ -87,131 +72,15 @@ int clock_gettime(clockid_t clock, struct timespec *ts)
 }
 
 /* The virtual time at which a clock shows this. */
-static sim_time moment(const struct timespec *ts)
+sim_time kernel_moment(const struct timespec *ts)
 {
     sim_time ns = (sim_time)ts->tv_sec * SECOND + (sim_time)ts->tv_nsec;
     return ns > SECOND ? (ns - SECOND) * SIM_NS : 0;
 }
 
-static sim_time span(const struct timespec *ts)
+sim_time kernel_span(const struct timespec *ts)
 {
     return ((sim_time)ts->tv_sec * SECOND + (sim_time)ts->tv_nsec) * SIM_NS;
-}
-
-/* ---- sleeping */
-
-static void enter_kernel(sim_thread *t)
-{
-    t->look_count = 0;
-    sim_charge(t, sim_hardware.syscall);
-    sim_sync(t);
-    sim_store_drain(t);
-}
-
-static void remove_sleeper(sim_thread *t)
-{
-    for (sim_thread **at = &sleepers[bucket_of(t->futex)]; *at != NULL; at = &(*at)->futex_next)
-        if (*at == t) {
-            *at = t->futex_next;
-            return;
-        }
-}
-
-static void add_sleeper(sim_thread *t, uintptr_t address)
-{
-    sim_thread **end = &sleepers[bucket_of(address)];
-    while (*end != NULL)
-        end = &(*end)->futex_next;
-    *end = t;
-    t->futex = address;
-    t->futex_next = NULL;
-}
-
-static void time_out(void *of, unsigned generation)
-{
-    sim_thread *t = of;
-    if (t->state != SIM_BLOCKED || generation != t->resumption)
-        return;
-    if (t->futex != 0)
-        remove_sleeper(t);
-    t->futex = 0;
-    t->timed_out = true;
-    sim_wake(t, sim_now());
-}
-
-/* Until somebody wakes it, or that time comes. */
-static void sleep_until(sim_thread *t, sim_time when)
-{
-    t->timed_out = false;
-    t->resumption++; /* a timer of an earlier sleep is for nobody now */
-    if (when != SIM_NEVER)
-        sim_at(when > t->clock ? when : t->clock, time_out, t, t->resumption);
-    sim_block(t);
-}
-
-static long futex_wait(sim_thread *t, uintptr_t address, uint32_t expected, sim_time until, uint32_t bits)
-{
-    sim_touch(t, (uintptr_t)buckets[bucket_of(address)]);
-    sim_sync(t);
-    if ((uint32_t)sim_read(address, 4) != expected)
-        return fail(EAGAIN);
-    sim_charge(t, sim_hardware.futex_wait);
-    t->futex_bits = bits;
-    add_sleeper(t, address);
-    sleep_until(t, until);
-    return t->timed_out ? fail(ETIMEDOUT) : 0;
-}
-
-/* Wakes up to `limit` sleepers, or moves them to another futex. */
-static int futex_wake(sim_thread *t, uintptr_t address, int limit, uint32_t bits, uintptr_t move_to)
-{
-    int found = 0;
-    sim_touch(t, (uintptr_t)buckets[bucket_of(address)]);
-    sim_sync(t);
-    for (sim_thread *s = sleepers[bucket_of(address)], *next; s != NULL && found < limit; s = next) {
-        next = s->futex_next;
-        if (s->futex != address || (s->futex_bits & bits) == 0)
-            continue;
-        found++;
-        remove_sleeper(s);
-        s->futex = 0;
-        if (move_to != 0) {
-            add_sleeper(s, move_to);
-        } else {
-            sim_charge(t, sim_hardware.futex_wake);
-            sim_wake(s, t->clock);
-        }
-    }
-    return found;
-}
-
-static long futex(const long *a)
-{
-    sim_thread *t = sim_self();
-    uintptr_t address = (uintptr_t)a[0];
-    const struct timespec *timeout = (const struct timespec *)a[3];
-    enter_kernel(t);
-    switch ((int)a[1] & FUTEX_CMD_MASK) {
-    case FUTEX_WAIT:
-        return futex_wait(t, address, (uint32_t)a[2], timeout != NULL ? t->clock + span(timeout) : SIM_NEVER,
-                          FUTEX_BITSET_MATCH_ANY);
-    case FUTEX_WAIT_BITSET:
-        return futex_wait(t, address, (uint32_t)a[2], timeout != NULL ? moment(timeout) : SIM_NEVER,
-                          (uint32_t)a[5]);
-    case FUTEX_WAKE:
-        return futex_wake(t, address, (int)a[2], FUTEX_BITSET_MATCH_ANY, 0);
-    case FUTEX_WAKE_BITSET:
-        return futex_wake(t, address, (int)a[2], (uint32_t)a[5], 0);
-    case FUTEX_CMP_REQUEUE:
-        if ((uint32_t)sim_read(address, 4) != (uint32_t)a[5])
-            return fail(EAGAIN);
-        /* fallthrough */
-    case FUTEX_REQUEUE: {
-        int woken = futex_wake(t, address, (int)a[2], FUTEX_BITSET_MATCH_ANY, 0);
-        return woken + futex_wake(t, address, (int)a[3], FUTEX_BITSET_MATCH_ANY, (uintptr_t)a[4]);
-    }
-    }
-    return fail(ENOSYS);
 }
 
 /* ---- membarrier */
@@ -243,9 +112,9 @@ static long membarrier(int command)
     case MEMBARRIER_CMD_PRIVATE_EXPEDITED:
         break;
     default:
-        return fail(EINVAL);
+        return kernel_fail(EINVAL);
     }
-    enter_kernel(t);
+    kernel_enter(t);
     for (unsigned i = 0; i < cpus; i++) {
         sim_thread *other = sim_cpus[i].current;
         if (other == NULL || other == t || other->fiber == NULL)
@@ -267,8 +136,8 @@ static long membarrier(int command)
 static long nap(const struct timespec *ts)
 {
     sim_thread *t = sim_self();
-    enter_kernel(t);
-    sleep_until(t, t->clock + span(ts));
+    kernel_enter(t);
+    kernel_sleep(t, t->clock + kernel_span(ts));
     return 0;
 }
 
@@ -283,7 +152,7 @@ long syscall(long number, ...)
     if (lab_current != NULL) {
         switch (number) {
         case SYS_futex:
-            return futex(a);
+            return kernel_futex(a);
         case SYS_membarrier:
             return membarrier((int)a[0]);
         case SYS_gettid:
@@ -293,7 +162,7 @@ long syscall(long number, ...)
         }
     }
     long result = lab_raw_syscall(number, a);
-    return result < 0 && result > -4096 ? fail((int)-result) : result;
+    return result < 0 && result > -4096 ? kernel_fail((int)-result) : result;
 }
 
 int sched_yield(void)
@@ -303,7 +172,7 @@ int sched_yield(void)
         return 0;
     }
     sim_thread *t = sim_self();
-    enter_kernel(t);
+    kernel_enter(t);
     sim_yield(t);
     return 0;
 }
@@ -313,12 +182,12 @@ int clock_nanosleep(clockid_t clock, int flags, const struct timespec *ts, struc
 {
     (void)clock, (void)left;
     if (lab_current == NULL) {
-        sim_run(moment(ts), NULL, NULL);
+        sim_run(kernel_moment(ts), NULL, NULL);
         return 0;
     }
     sim_thread *t = sim_self();
-    enter_kernel(t);
-    sleep_until(t, flags == TIMER_ABSTIME ? moment(ts) : t->clock + span(ts));
+    kernel_enter(t);
+    kernel_sleep(t, flags == TIMER_ABSTIME ? kernel_moment(ts) : t->clock + kernel_span(ts));
     return 0;
 }
 

@@ -135,39 +135,43 @@ bool sim_machine_set(sim_machine *m, const char *line, sim_complaint *c)
 
 static void write_time(FILE *to, sim_time t)
 {
-    fprintf(to, " %gns", (double)t / 1e3);
+    fprintf(to, " %.10gns", (double)t / 1e3);
 }
 
-void sim_machine_write(FILE *to, const sim_machine *m, const char *source)
+static void write_value(FILE *to, const sim_machine *m, int key)
 {
-    fprintf(to, "name %s\ntitle %s\n", m->name, m->title);
-    fprintf(to,
-            "cpu %u per core # %s\ncore %u per cluster # %s\ncluster %u per socket # %s\nsocket %u per "
-            "machine # %s\n",
-            m->cpus_per_core, source, m->cores_per_cluster, source, m->clusters_per_socket, source,
-            m->sockets, source);
-    fprintf(to, "protocol %s # %s\n", sim_protocol_names[m->protocol], source);
-    for (int key = 0; key < KEYS; key++) {
-        const void *member = sim_value(m, key);
-        fprintf(to, "%s", sim_keys[key].name);
-        switch (sim_keys[key].kind) {
-        case TIME:
-            write_time(to, *(const sim_time *)member);
-            break;
-        case FACTOR:
-            fprintf(to, " %g", *(const double *)member);
-            break;
-        case BYTES:
-        case COUNT:
-            fprintf(to, " %u", *(const unsigned *)member);
-            break;
-        case DISTANCES:
-            for (int d = 0; d < SIM_DISTANCES; d++) {
-                fprintf(to, " %s", sim_distance_names[d]);
-                write_time(to, ((const sim_time *)member)[d]);
-            }
+    const void *member = sim_value(m, key);
+    switch (sim_keys[key].kind) {
+    case TIME:
+        write_time(to, *(const sim_time *)member);
+        return;
+    case FACTOR:
+        fprintf(to, " %g", *(const double *)member);
+        return;
+    case BYTES:
+    case COUNT:
+        fprintf(to, " %u", *(const unsigned *)member);
+        return;
+    case DISTANCES:
+        for (int d = 0; d < SIM_DISTANCES; d++) {
+            fprintf(to, " %s", sim_distance_names[d]);
+            write_time(to, ((const sim_time *)member)[d]);
         }
-        fprintf(to, " # %s\n", source);
+    }
+}
+
+void sim_machine_write(FILE *to, const sim_machine *m, const char *source_of(const char *key))
+{
+    const unsigned counts[] = {m->cpus_per_core, m->cores_per_cluster, m->clusters_per_socket, m->sockets};
+    fprintf(to, "name %s\ntitle %s\n", m->name, m->title);
+    for (int unit = CPU; unit < MACHINE; unit++)
+        fprintf(to, "%s %u per %s # %s\n", sim_unit_names[unit], counts[unit], sim_unit_names[unit + 1],
+                source_of(sim_unit_names[unit]));
+    fprintf(to, "protocol %s # %s\n", sim_protocol_names[m->protocol], source_of("protocol"));
+    for (int key = 0; key < KEYS; key++) {
+        fputs(sim_keys[key].name, to);
+        write_value(to, m, key);
+        fprintf(to, " # %s\n", source_of(sim_keys[key].name));
     }
 }
 

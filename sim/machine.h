@@ -64,14 +64,18 @@ typedef struct sim_complaint {
     char text[160];
 } sim_complaint;
 
-/* parse.c: from a text; false with a complaint if it is wrong. */
+/* machine.c: from a text; false with a complaint if it is wrong. */
 bool sim_machine_parse(const char *text, sim_machine *m, sim_complaint *c);
 
-/* parse.c: one line of a file ("wake 20us"), for a machine that is complete. */
+/* machine.c: one line of a file ("wake 20us"), for a machine that is complete. */
 bool sim_machine_set(sim_machine *m, const char *line, sim_complaint *c);
 
-/* parse.c: writes a machine as a file, every number with the given source. */
-void sim_machine_write(FILE *to, const sim_machine *m, const char *source);
+/* machine.c: writes a machine as a file, every number with its source. */
+void sim_machine_write(FILE *to, const sim_machine *m, const char *source_of(const char *key));
+
+/* this.c: the machine that this program runs on; takes a second or two. False if hwloc fails, or it is too large. */
+bool sim_machine_this(sim_machine *m);
+const char *sim_source_this(const char *key);
 
 /* The machine files that are built in, up to a name of NULL. */
 typedef struct sim_builtin {

@@ -42,6 +42,11 @@ static size_t builtin_count(void)
 void load_machine(const char *name)
 {
     sim_complaint c;
+    if (strcmp(name, "this") == 0) {
+        if (!sim_machine_this(&sim_chosen))
+            fail("--machine this: hwloc cannot describe it, or it has more than %d CPUs", SIM_MOST_CPUS);
+        return;
+    }
     for (const sim_builtin *b = sim_builtins; b->name != NULL; b++)
         if (strcmp(b->name, name) == 0) {
             if (!sim_machine_parse(b->text, &sim_chosen, &c))
@@ -122,7 +127,7 @@ static error_t parse(int key, char *argument, struct argp_state *state)
 
 static const struct argp_option options[] = {
     {"machine", 'm', "NAME", 0,
-     "The machine, built in or a file (default altra; 'pawl sim machines' lists them)", 0},
+     "The machine: built in, a file, or 'this' (default altra; 'pawl sim machines' lists them)", 0},
     {"set", SET, "LINE", 0, "Change it, by a line as in its file: --set 'wake 20us'", 0},
     {"seed", SEED, "N", 0, "Of all that is random (default 1)", 0},
     {0},

@@ -23,6 +23,7 @@ static void list(void)
             fail("%s:%u:%u: %s", b->name, c.line, c.column, c.text);
         printf("%-12s %4u CPUs  %s\n", m.name, sim_machine_cpus(&m), m.title);
     }
+    printf("%-12s            the machine that this is, measured in a second or two\n", "this");
 }
 
 int machines_main(int argc, char **argv)
@@ -35,6 +36,11 @@ int machines_main(int argc, char **argv)
     parse_options(&argp, argc, argv, 0, &name);
     if (name == NULL) {
         list();
+        return EXIT_SUCCESS;
+    }
+    if (strcmp(name, "this") == 0) {
+        load_machine(name);
+        sim_machine_write(stdout, &sim_chosen, sim_source_this);
         return EXIT_SUCCESS;
     }
     for (const sim_builtin *b = sim_builtins; b->name != NULL; b++)
