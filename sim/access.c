@@ -5,6 +5,7 @@
  * gives up after some rounds has to make them.
  */
 #include "sim.h"
+#include "trace.h"
 
 #include "../lab/backend.h"
 
@@ -44,7 +45,9 @@ static void poll_asleep(sim_thread *t, unsigned period)
         sim_line_watch(sim_line_of(look_back(t, i)->address), t);
     t->state = SIM_POLLING;
     sim_resume_at(t, over);
+    sim_time from = t->clock;
     sim_wait();
+    trace_thread(t, "polls", sim_line_object(sim_line_of(look_back(t, 0)->address)), from, t->clock);
     sim_line_unwatch(t);
     t->look_count = 0;
     if (t->clock < over)
@@ -85,7 +88,7 @@ static void turn(sim_request *r)
     sim_resume_here((sim_thread *)((char *)r - offsetof(sim_thread, request)));
 }
 
-void sim_fetch(sim_thread *t, sim_line *l, bool write)
+static void fetch(sim_thread *t, sim_line *l, bool write)
 {
     t->request = (sim_request){.line = l, .cpu = t->cpu->id, .write = write, .turn = turn};
     sim_line_ask(&t->request, t->clock);
@@ -109,13 +112,16 @@ static bool have(sim_thread *t, sim_line *l, bool write)
         t->request.response = sim_hardware.hit;
         return true;
     }
-    sim_fetch(t, l, write);
+    fetch(t, l, write);
     return false;
 }
 
-static void end(sim_thread *t)
+static void end(sim_thread *t, bool hit)
 {
-    t->clock += t->request.response;
+    const sim_request *r = &t->request;
+    t->clock += r->response;
+    if (!hit)
+        trace_thread(t, r->write ? "write miss" : "read miss", sim_line_object(r->line), r->asked, t->clock);
 }
 
 /* ---- the hooks */
@@ -132,7 +138,7 @@ static uint64_t load(uintptr_t address, unsigned size, int order, const void *pc
         sim_store_drain(t);
     bool hit = have(t, l, false);
     value = sim_read(address, size);
-    end(t);
+    end(t, hit);
     if (hit)
         note_look(t, pc, address, value);
     else
@@ -156,7 +162,7 @@ static uint64_t rmw(uintptr_t address, unsigned size, enum lab_rmw op, uint64_t 
     bool hit = own(t, address);
     uint64_t old = sim_read(address, size), new = lab_apply(op, old, operand, size);
     sim_write(address, size, new);
-    end(t);
+    end(t, hit);
     sim_charge(t, sim_hardware.atomic);
     if (hit && new == old)
         note_look(t, pc, address, old);
@@ -175,7 +181,7 @@ static bool cas(uintptr_t address, unsigned size, uint64_t *expected, uint64_t d
     bool done = old == *expected;
     if (done)
         sim_write(address, size, desired);
-    end(t);
+    end(t, hit);
     sim_charge(t, sim_hardware.atomic);
     *expected = old;
     if (hit && !done)
@@ -233,8 +239,8 @@ static void plain_line(sim_thread *t, uintptr_t address, bool write)
         sim_store_put(t, l, address, 0, 0);
         return;
     }
-    sim_fetch(t, l, false);
-    end(t);
+    fetch(t, l, false);
+    end(t, false);
 }
 
 /* Locals cost nothing: compilers instrument those of which an address is taken, and nobody else has it. */
@@ -265,8 +271,8 @@ static void host_write(uintptr_t address, size_t size)
 
 void sim_touch(sim_thread *t, uintptr_t address)
 {
-    own(t, address);
-    end(t);
+    bool hit = own(t, address);
+    end(t, hit);
     sim_charge(t, sim_hardware.atomic);
     forget_looks(t);
 }

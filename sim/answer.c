@@ -1,5 +1,6 @@
 /* answer.c - bench/ask.h for simulated runs: each in a child process, which is the machine */
 #include "answer.h"
+#include "trace.h"
 #include "kernel.h"
 #include "sim.h"
 #include "watch.h"
@@ -22,6 +23,7 @@
 
 sim_machine sim_chosen;
 uint64_t sim_chosen_seed = 1;
+const char *sim_chosen_trace;
 
 /* ---- in the child */
 
@@ -72,6 +74,8 @@ static void boot(const bench_request *q, unsigned round)
     watch_region(pawl_parked, sizeof pawl_parked, SIM_PARKING);
     watch_region(pawl_bucket_at(0), sizeof(pawl_bucket) << PAWL_BUCKET_BITS, SIM_PARKING);
     lab_backend = &sim_backend;
+    bool real = strcmp(q->lock, bench_no_lock.name) != 0;
+    trace_start(real && round == 0 ? sim_chosen_trace : NULL);
 }
 
 static _Noreturn void answer(const bench_request *q, unsigned round, int to)
@@ -82,6 +86,8 @@ static _Noreturn void answer(const bench_request *q, unsigned round, int to)
     boot(q, round);
     if (runner != NULL)
         runner(q, &run, &waits);
+    if (!trace_write())
+        run.error = EIO;
     watch_answer(&run);
     run.simulated.accesses = (double)sim_accesses;
     if (waits == NULL || run.error != 0)

@@ -5,6 +5,7 @@
  */
 #include "sim.h"
 #include "kernel.h"
+#include "trace.h"
 
 #include "../lab/machine.h"
 
@@ -125,9 +126,10 @@ static long membarrier(int command)
     sim_time start = free_at > t->clock ? free_at : t->clock;
     free_at = start + m->membarrier + interrupted * m->delivery + (interrupted > 0 ? m->interrupt : 0);
     await_stores(t, cpus);
-    sim_time wait = free_at > t->clock ? free_at - t->clock : 0;
+    sim_time from = t->clock, wait = free_at > t->clock ? free_at - t->clock : 0;
     sim_compute(t, wait);
     sim_sync(t);
+    trace_thread(t, "membarrier", SIM_OBJECTS, from, t->clock);
     return 0;
 }
 

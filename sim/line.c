@@ -293,8 +293,14 @@ static void arrive(void *of, unsigned generation)
     l->called = true;
 }
 
+sim_object sim_line_object(const sim_line *l)
+{
+    return l->object;
+}
+
 void sim_line_ask(sim_request *r, sim_time when)
 {
+    r->asked = when;
     sim_line *l = r->line;
     sim_distance d;
     unsigned core = sim_cpus[r->cpu].core;

@@ -5,6 +5,7 @@
  * a thread from another's queue; a thread that wakes up goes to an idle CPU if there is one.
  */
 #include "sim.h"
+#include "trace.h"
 #include "watch.h"
 
 #include <stdlib.h>
@@ -60,7 +61,7 @@ static void account(sim_thread *t, sim_time now)
     sim_time had = now > t->since ? now - t->since : 0;
     t->cpu_time += had;
     t->virtual += had;
-    t->since = now;
+    t->since = t->away = now;
     if (t->virtual > t->cpu->least && t->cpu->queue == NULL)
         t->cpu->least = t->virtual;
 }
@@ -86,6 +87,7 @@ static void switch_in(sim_cpu *c, sim_thread *t, sim_time when)
         watch_migration();
         when += m->migration;
     }
+    trace_thread(t, t->state == SIM_BLOCKED ? "asleep" : "ready", SIM_OBJECTS, t->away, when + m->switching);
     c->current = t;
     c->since = t->since = when;
     t->clock = when + m->switching;
@@ -245,8 +247,10 @@ static void enqueue(sim_thread *t, sim_cpu *c, sim_time when)
         t->cpu = c;
         watch_migration();
     }
+    trace_thread(t, "asleep", SIM_OBJECTS, t->away, when);
     if ((int64_t)(t->virtual - least) < 0)
         t->virtual = least;
+    t->away = when;
     t->state = SIM_READY;
     sim_queue_add(c, t);
     preempt_for(c, t, when);

@@ -53,6 +53,7 @@ struct sim_request {
     sim_request *next; /* in the line's queue */
     unsigned cpu;
     bool write;
+    sim_time asked;               /* when */
     sim_time response;            /* from its turn until the data is there          */
     void (*turn)(sim_request *r); /* its turn: nobody else has the line in between */
 };
@@ -61,6 +62,7 @@ sim_line *sim_line_of(uintptr_t address);
 bool sim_line_has(const sim_line *l, unsigned cpu, bool write); /* a hit                    */
 void sim_line_modify(sim_line *l);                              /* by who has it for writing */
 void sim_line_ask(sim_request *r, sim_time when);
+sim_object sim_line_object(const sim_line *l);
 
 /* A thread that polls lines sleeps until one of them is taken from its core. */
 void sim_line_watch(sim_line *l, sim_thread *t);
@@ -163,6 +165,7 @@ struct sim_thread {
     sim_thread *queued; /* the next one in a run queue */
     uint64_t virtual;   /* CPU time as the scheduler counts it */
     sim_time since;     /* when it got its CPU                 */
+    sim_time away;      /* when it lost it */
     sim_time cpu_time;
     uintptr_t futex; /* 0: none */
     uint32_t futex_bits;
@@ -178,7 +181,7 @@ struct sim_thread {
     void *of;
     /* watch.c: since it asked for the lock. */
     bool waiting;
-    sim_time arrived, cpu_at_arrival;
+    sim_time arrived, entered, cpu_at_arrival;
     uint64_t overtaken;
 };
 

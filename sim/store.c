@@ -4,6 +4,7 @@
  * the compiled code makes it; nobody may look at it before a later release anyway.
  */
 #include "sim.h"
+#include "trace.h"
 
 static void start(void *of, unsigned generation);
 
@@ -27,7 +28,9 @@ static void finish_first(sim_cpu *c, sim_time when)
 
 static void turn(sim_request *r)
 {
-    finish_first(&sim_cpus[r->cpu], sim_now() + r->response);
+    sim_time there = sim_now() + r->response;
+    trace_stores(&sim_cpus[r->cpu], "store", sim_line_object(r->line), r->asked, there);
+    finish_first(&sim_cpus[r->cpu], there);
 }
 
 static void wake_waiter(sim_stores *b)

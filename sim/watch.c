@@ -1,32 +1,33 @@
 /* watch.c - counts transfers of lines by object, and follows the lock from owner to owner */
+#include "trace.h"
 #include "watch.h"
 
 #include "../bench/histogram.h"
 
+#include <stdlib.h>
 #include <string.h>
-
-enum { MOST_REGIONS = 64 };
 
 /* ---- objects */
 
-static struct {
+typedef struct region {
     uintptr_t from, end;
     sim_object object;
-} regions[MOST_REGIONS];
-static unsigned region_count;
+} region;
+
+static region *regions;
+static size_t region_count;
 
 void watch_region(const void *from, size_t size, sim_object object)
 {
-    if (region_count == MOST_REGIONS)
-        lab_die("too many regions");
-    regions[region_count].from = (uintptr_t)from;
-    regions[region_count].end = (uintptr_t)from + size;
-    regions[region_count++].object = object;
+    regions = realloc(regions, (region_count + 1) * sizeof *regions);
+    if (regions == NULL)
+        lab_die("out of memory");
+    regions[region_count++] = (region){(uintptr_t)from, (uintptr_t)from + size, object};
 }
 
 sim_object watch_object(uintptr_t address)
 {
-    for (unsigned i = region_count; i-- > 0;)
+    for (size_t i = region_count; i-- > 0;)
         if (address >= regions[i].from && address < regions[i].end)
             return regions[i].object;
     return lab_fiber_of_stack(address) != NULL || lab_fiber_of_tls(address) != NULL ? SIM_ELEMENT : SIM_OTHER;
@@ -52,6 +53,7 @@ static unsigned waiter_count;
 void watch_start(void)
 {
     counting = true;
+    trace_measure();
     memset(lines, 0, sizeof lines);
     memset(&lock, 0, sizeof lock);
 }
@@ -107,6 +109,8 @@ void watch_enters(sim_thread *t)
     if (!t->waiting)
         return;
     t->waiting = false;
+    t->entered = t->clock;
+    trace_thread(t, "waits", SIM_OBJECTS, t->arrived, t->clock);
     remove_waiter(t);
     for (unsigned i = 0; i < waiter_count; i++)
         waiters[i]->overtaken += waiters[i]->arrived < t->arrived;
@@ -123,6 +127,7 @@ void watch_enters(sim_thread *t)
 void watch_leaves(sim_thread *t)
 {
     last_owner = t;
+    trace_thread(t, "has the lock", SIM_OBJECTS, t->entered, t->clock);
     left_at = t->clock;
 }
 

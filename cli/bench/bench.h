@@ -106,7 +106,8 @@ typedef struct setting {
     const struct argp *options; /* more of them, or NULL */
     unsigned runs, most_threads;
     uint64_t duration_ns;
-    void (*judge)(study *s);                 /* adds doubts; may be NULL              */
+    void (*begin)(study *s);                 /* the points are planned; may be NULL    */
+    void (*judge)(study *s);                 /* adds doubts; may be NULL               */
     void (*text)(output *o, const study *s); /* what stands below a table; may be NULL */
 } setting;
 
@@ -136,6 +137,7 @@ extern const struct argp load_argp;
 void load_parameters(const bench_request *q, json_t *to);
 void load_describe(const bench_request *q, FILE *to);
 void ncs_describe(const bench_request *q, FILE *to);
+void take_load_preset(study *s, const char *name);
 void take_ncs(bench_load *load, const char *text);       /* the value of --ncs        */
 void take_ncs_steps(bench_load *load, const char *text); /* where it cannot be a time */
 

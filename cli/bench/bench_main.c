@@ -43,6 +43,8 @@ void study_begin(study *s, const workload *w, uint64_t duration_ns)
 void study_measure(study *s)
 {
     s->workload->plan(s);
+    if (bench_setting.begin != NULL)
+        bench_setting.begin(s);
     measure(s);
     if (s->workload->done != NULL)
         s->workload->done();

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SET = 0x600, SEED };
+enum { SET = 0x600, SEED, TRACE };
 
 static const char default_machine[] = "altra";
 
@@ -118,6 +118,10 @@ static error_t parse(int key, char *argument, struct argp_state *state)
         if (++seen > options_found)
             fail("--machine and --set: write them out");
         return 0;
+    case TRACE:
+        output_check_as("--trace", argument);
+        sim_chosen_trace = argument;
+        return 0;
     case SEED:
         sim_chosen_seed = parse_number("--seed", argument, 0, UINT32_MAX);
         return 0;
@@ -130,6 +134,8 @@ static const struct argp_option options[] = {
      "The machine: built in, a file, or 'this' (default altra; 'pawl sim machines' lists them)", 0},
     {"set", SET, "LINE", 0, "Change it, by a line as in its file: --set 'wake 20us'", 0},
     {"seed", SEED, "N", 0, "Of all that is random (default 1)", 0},
+    {"trace", TRACE, "FILE", 0,
+     "Write a timeline of the run, of one lock and one number of threads, for Perfetto", 0},
     {0},
 };
 

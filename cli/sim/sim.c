@@ -15,6 +15,7 @@ static const command commands[] = {
     {"ring", "Threads pass a token, and wait for it in different ways", ring_main},
     {"pingpong", "One cache line between two CPUs", pingpong_main},
     {"table", "The papers' tables of coherence traffic", table_main},
+    {"figures", "The papers' figures of throughput", figures_main},
     {"machines", "The machines that are built in, and their files", machines_main},
     {NULL, NULL, NULL},
 };
@@ -26,6 +27,12 @@ static const command_set sim = {
     .commands = commands,
 };
 
+static void check_trace(study *s)
+{
+    if (sim_chosen_trace != NULL && s->point_count != 1)
+        fail("--trace: for one lock and one number of threads; there are %zu points", s->point_count);
+}
+
 static void mark(study *s)
 {
     doubt(&s->doubts, "simulated on a model of %s: nothing was measured", sim_chosen.name);
@@ -35,6 +42,7 @@ const setting bench_setting = {.options = &machine_argp,
                                .runs = 1,
                                .most_threads = 1024,
                                .duration_ns = 20000000,
+                               .begin = check_trace,
                                .judge = mark,
                                .text = lines_text};
 

@@ -15,9 +15,11 @@ void change_machine(const char *line);
 /* lines.c: a table of the lines that moved. */
 void lines_text(output *o, const study *s);
 
-/* table.c: of all objects, upgrades included. */
+/* table.c: misses of all objects, upgrades included; and a lock by its name. */
 double simulated_misses(const bench_run *run);
+const subject *simulated_subject(const char *name);
 
 /* The commands. */
 int table_main(int argc, char **argv);
+int figures_main(int argc, char **argv);
 int machines_main(int argc, char **argv);

@@ -5,7 +5,7 @@ import resource
 
 import jsonschema
 
-from harness import check, folder, output, registered, root, test
+from harness import check, folder, output, refused, registered, root, test
 
 SCHEMA = json.loads((root / "bench/result.schema.json").read_text())
 BRIEF = ["--duration", "1ms", "--warm-up", "1ms"]
@@ -147,6 +147,34 @@ def many_threads_take_less_than_half_a_minute():
                                  wait, "--duration", "2ms")
         check(seconds < 30 and b["points"][0]["median"] > 0, f"{lock}: {seconds} s")
     check(simulate("mutexbench", *BRIEF, "--threads", "1024", "--lock", "pawl_mutex")["points"][0]["median"] > 0, "1024")
+
+
+@test
+def a_timeline_shows_hand_overs():
+    one = ["--lock", "mcs", "--threads", "4", "--wait", "spin"]
+    with folder() as f:
+        path = f"{f}/trace.json"
+        output("sim", "mutexbench", *BRIEF, *one, "--trace", path)
+        spans = [e for e in json.load(open(path))["traceEvents"] if e["ph"] == "X"]
+        check({s["name"] for s in spans} >= {"has the lock", "waits", "read miss element", "store element"}, "names")
+        sections = sorted((s["ts"], s["ts"] + s["dur"], s["tid"]) for s in spans if s["name"] == "has the lock")
+        check(len(sections) > 100 and len({s[2] for s in sections}) == 4, f"{len(sections)} sections")
+        for before, after in zip(sections, sections[1:]):
+            check(before[1] < after[0], f"{before} and {after} overlap")
+        refused(["sim", "mutexbench", *BRIEF, "--lock", "mcs,clh", "--threads", "4", "--trace", path], "--trace")
+        refused(["sim", "mutexbench", *BRIEF, *one, "--trace", f"{f}/no/such"], "--trace")
+
+
+@test
+def figures_can_be_drawn():
+    with folder() as f:
+        output("sim", "figures", "--figure", "hemlock-2", "--most-threads", "4", "-o", f)
+        b = json.load(open(f"{f}/hemlock-2.json"))
+        jsonschema.validate(b, SCHEMA)
+        check(b["preset"] == "hemlock-fig2" and len(b["points"]) == 5 * 3, f"{len(b['points'])} points")
+    lines = output("sim", "figures", "--figure", "hemlock-2", "--most-threads", "2").splitlines()
+    check("hemlock-2 on x5-2, simulated" in lines[0] and lines[2].split()[1] == "mcs", f"{lines}")
+    refused(["sim", "figures", "--figure", "hemlok-2"], "did you mean 'hemlock-2'")
 
 
 @test
