@@ -209,9 +209,10 @@ void sim_beside_new(unsigned start); /* a busy thread of another program */
 void sim_cpu_times(sim_time *own, sim_time *beside);
 bool sim_is_booted(void);
 
-/* On the host: lets time pass, until then or until `done` says so. False if nothing can happen before. */
 /* On a fiber or in an event: it is the host's turn. */
 void sim_stop(void);
+
+/* On the host: lets time pass, until then or until `done` says so. False if nothing can happen before. */
 bool sim_run(sim_time until, bool done(const void *of), const void *of);
 
 /* On a fiber: time passes on its CPU; `sync` also lets all earlier events happen, and takes its turn to be preempted. */
@@ -230,6 +231,10 @@ void sim_block(sim_thread *t);
 void sim_wake(sim_thread *t, sim_time when);
 void sim_yield(sim_thread *t);
 void sim_bind(sim_thread *t, unsigned first, unsigned end);
+
+/* sched.c for threads.c: a thread comes to its CPU, and leaves it. */
+void sim_start(sim_thread *t, sim_time when);
+void sim_leave_cpu(sim_thread *t, sim_time when);
 
 /* sched.c for line.c: its line was taken from it. */
 void sim_stop_polling(sim_thread *t, sim_time when);

@@ -97,7 +97,8 @@ void choose_machine(int argc, char **argv)
     const char *value;
     load_machine(default_machine);
     for (int i = 1; i < argc; i++)
-        if ((value = value_of(argc, argv, &i, "--machine")) != NULL) {
+        if ((value = value_of(argc, argv, &i, "--machine")) != NULL ||
+            (value = value_of(argc, argv, &i, "-m")) != NULL) {
             load_machine(value);
             options_found++;
         }
@@ -116,7 +117,7 @@ static error_t parse(int key, char *argument, struct argp_state *state)
     case 'm':
     case SET:
         if (++seen > options_found)
-            fail("--machine and --set: write them out");
+            fail("--machine and --set must be written out, or -m with a blank after it");
         return 0;
     case TRACE:
         output_check_as("--trace", argument);

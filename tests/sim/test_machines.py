@@ -126,6 +126,7 @@ def bad_options_are_refused():
         (["--set", "wake"], "column 5"),
         (["--set", "speed 1"], "no such key"),
         (["--set", "core 2 per socket"], "cannot be changed"),
+        (["--mach", "altra"], "written out"),
         (["--seed", "x"], "--seed"),
         (["--threads", "1025"], "--threads"),
     ]:

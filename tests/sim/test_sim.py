@@ -50,6 +50,8 @@ def the_same_seed_gives_the_same_bytes():
                  "4,100", *BRIEF, "--ncs", "random:50", "--json"]
     first = output(*arguments)
     check(first == output(*arguments), "another result")
+    short = ["-m" if a == "--machine" else a for a in arguments]
+    check(first == output(*short), "-m is not --machine")
     check(first != output(*arguments, "--seed", "2"), "the seed has no effect")
 
 
