@@ -1,57 +1,60 @@
 #!/usr/bin/env python3
-"""predict.py BUILD_DIR [MACHINE] - how well pawl sim predicts pawl bench on this machine
+"""predict.py BUILD_DIR - how well pawl sim predicts docs/results.md
 
-Ten locks under three loads, 1 to 16 threads: each lock's rate over pawl_mutex's, simulated and measured, and the quotient of the
-two. Run it with nothing else running; MACHINE is a file from `pawl sim machines this`, or else the machine is measured
-first.
+Simulates the tables of that page on a model of its machine (vm-2), and shows both rates, their quotient, and the quotient
+of both ratios to the lock that is the median of its column: whether locks compare as they did.
 """
 
 import json
 import pathlib
+import re
 import statistics
 import subprocess
 import sys
-import tempfile
 
-LOCKS = ["pawl_mutex", "pawl_fairmutex", "barging", "tts", "ticket", "mcs", "clh", "hemlock", "reciprocating", "hapax_vw"]
-LOADS = {"empty": ["--ncs", "0"], "moderate": ["--ncs", "random:400"], "long": ["--cs", "200", "--ncs", "random:2000"]}
-THREADS = [1, 2, 4, 8, 16]
-REFERENCE = "pawl_mutex"
+PRESETS = ["hapax-fig3-max", "hapax-fig3-moderate", "reciprocating-fig1b"]
+WAITS = {1: "spin", 2: "spin", 8: "park"}
+PAGE = pathlib.Path(__file__).resolve().parents[1] / "docs/results.md"
 
 
-def rates(pawl, *arguments):
-    command = [pawl, *arguments, "--lock", ",".join(LOCKS), "--threads", ",".join(map(str, THREADS)), "--json"]
-    p = subprocess.run(command, capture_output=True, text=True, check=True)
-    return {(x["threads"], x["lock"]): x["median"] for x in json.loads(p.stdout)["points"]}
+def measured(preset):
+    """{(lock, threads): M/s} of the page's table."""
+    table = PAGE.read_text().split(f"<!-- by-threads {preset}-spin {preset}-park -->")[1].split("\n\n")[0]
+    found = {}
+    for line in table.splitlines():
+        row = re.match(r"\| `(\w+)` \| ([\d.]+) .*?\| ([\d.]+) .*?\| ([\d.]+) ", line)
+        if row and row[1] != "glibc":
+            found |= {(row[1], t): float(row[2 + i]) for i, t in enumerate(WAITS)}
+    return found
+
+
+def simulated(pawl, preset, locks, threads):
+    p = subprocess.run([pawl, "sim", "mutexbench", "--machine", "vm-2", "--preset", preset, "--lock", ",".join(locks), "--threads",
+                        str(threads), "--wait", WAITS[threads], "--duration", "20ms", "--json"],
+                       capture_output=True, text=True, check=True)
+    return {(x["lock"], threads): x["median"] / 1e6 for x in json.loads(p.stdout)["points"]}
 
 
 def main():
-    if len(sys.argv) not in (2, 3):
-        sys.exit(__doc__.splitlines()[0])
+    if len(sys.argv) != 2:
+        sys.exit("usage: scripts/predict.py BUILD_DIR")
     pawl = pathlib.Path(sys.argv[1]) / "pawl"
-    with tempfile.NamedTemporaryFile("w", suffix=".machine") as file:
-        if len(sys.argv) == 2:
-            file.write(subprocess.run([pawl, "sim", "machines", "this"], capture_output=True, text=True, check=True).stdout)
-            file.flush()
-        machine = sys.argv[2] if len(sys.argv) == 3 else file.name
-        quotients = []
-        for name, load in LOADS.items():
-            ours = rates(pawl, "sim", "mutexbench", "--machine", machine, "--duration", "20ms", *load)
-            theirs = rates(pawl, "bench", "mutexbench", "--duration", "100ms", "--runs", "5", *load)
-            print(f"\n{name}: {' '.join(load)}\n\n{'threads':>7} {'lock':14} {'simulated':>10} {'measured':>10} "
-                  f"{'quotient':>9}   over {REFERENCE}")
-            for key in ours:
-                threads, lock = key
-                simulated, measured = ours[key] / ours[threads, REFERENCE], theirs[key] / theirs[threads, REFERENCE]
-                quotient = simulated / measured
-                print(f"{threads:7} {lock:14} {simulated:10.3f} {measured:10.3f} {quotient:9.2f}")
-                if lock != REFERENCE:
-                    quotients.append((name, threads, quotient))
-    print()
-    for threads in THREADS:
-        of = [q for _, t, q in quotients if t == threads]
-        near = sum(1 / 1.25 <= q <= 1.25 for q in of)
-        print(f"{threads:7} threads: {near} of {len(of)} ratios within 25 %, median quotient {statistics.median(of):.2f}")
+    near = {t: [] for t in WAITS}
+    for preset in PRESETS:
+        theirs = measured(preset)
+        locks = list(dict.fromkeys(lock for lock, _ in theirs))
+        print(f"{preset}\n\n{'threads':>7} {'lock':14} {'simulated':>9} {'measured':>9} {'quotient':>8} {'of ratios':>9}")
+        for threads in WAITS:
+            ours = simulated(pawl, preset, locks, threads)
+            usual = statistics.median(ours[k] / theirs[k] for k in ours)
+            for lock, _ in ours:
+                quotient = ours[lock, threads] / theirs[lock, threads]
+                print(f"{threads:7} {lock:14} {ours[lock, threads]:9.3f} {theirs[lock, threads]:9.3f} {quotient:8.2f} "
+                      f"{quotient / usual:9.2f}")
+                near[threads].append(0.8 <= quotient / usual <= 1.25)
+        print()
+    for threads, within in near.items():
+        print(f"{threads} threads: {sum(within)} of {len(within)} ratios within 25 %")
 
 
 main()
