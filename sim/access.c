@@ -41,6 +41,7 @@ static unsigned period_of(const sim_thread *t)
 static void poll_asleep(sim_thread *t, unsigned period)
 {
     sim_time over = t->clock + t->nap;
+    t->round = look_back(t, 0)->when - look_back(t, period)->when;
     for (unsigned i = 0; i < period; i++)
         sim_line_watch(sim_line_of(look_back(t, i)->address), t);
     t->state = SIM_POLLING;
@@ -66,7 +67,7 @@ static void note_look(sim_thread *t, const void *pc, uintptr_t address, uint64_t
 {
     if (!sim_polls_sleep)
         return;
-    t->looks[t->look_count++ % SIM_LOOKS] = (sim_look){pc, address, value};
+    t->looks[t->look_count++ % SIM_LOOKS] = (sim_look){pc, address, value, t->clock};
     unsigned period = period_of(t);
     if (period == 0)
         return;

@@ -157,7 +157,7 @@ static void wake_pollers(sim_line *l, int core, sim_time when)
         while (next != NULL && next->thread == t)
             next = next->next;
         if (core == NOBODY || t->cpu->core == (unsigned)core)
-            sim_stop_polling(t, when + sim_random(sim_hardware.pause));
+            sim_stop_polling(t, when + sim_random(t->round));
     }
 }
 

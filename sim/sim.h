@@ -142,6 +142,7 @@ typedef struct sim_look {
     const void *pc;
     uintptr_t address;
     uint64_t value;
+    sim_time when;
 } sim_look;
 
 typedef struct sim_watch {
@@ -173,10 +174,12 @@ struct sim_thread {
     bool timed_out;
     sim_look looks[SIM_LOOKS];
     unsigned look_count;
+    sim_time round;    /* of its polling */
     unsigned patience; /* rounds of polling before it may sleep again */
     sim_time nap;      /* how long it polls asleep at most            */
     sim_watch watches[SIM_WATCHED];
     unsigned watch_count;
+    sim_time stepped; /* when its steps began */
     void (*duty)(void *of);
     void *of;
     /* watch.c: since it asked for the lock. */

@@ -216,7 +216,7 @@ static int os_index(hwloc_topology_t t, unsigned cpu)
     return pu != NULL ? (int)pu->os_index : 0;
 }
 
-/* A line crosses once in 1.6 times its latency in this model: see docs/simulation.md. */
+/* In this model a ball takes 1.6 latencies, and the time of about four loads that hit. */
 static const double crossing = 1.6;
 
 static void measure_lines(sim_machine *m, hwloc_topology_t t)
@@ -229,7 +229,7 @@ static void measure_lines(sim_machine *m, hwloc_topology_t t)
                      (d == 0 || partners[d] > partners[d - 1] || partners[d] == 1);
         double ns = there ? one_way(LINES, os_index(t, 0), os_index(t, partners[d])) : -1;
         sim_time before = d > 0 ? m->read[d - 1] : m->hit;
-        sim_time latency = ns > 0 ? (sim_time)(ns / crossing * 1000) : before;
+        sim_time latency = ns > 0 ? (sim_time)((ns * 1000 - 4 * (double)m->hit) / crossing) : before;
         m->read[d] = m->write[d] = m->upgrade[d] = latency > before ? latency : before;
     }
 }
