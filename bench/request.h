@@ -7,6 +7,7 @@
 
 #include "lock.h"
 #include "pin.h"
+#include "simulated.h"
 
 #include "src/park/events.h"
 
@@ -48,6 +49,7 @@ typedef struct bench_run {
     double step_ns;            /* of a fixed amount of work: the speed of the CPUs     */
     bench_waits waits;
     unsigned waits_of_threads;
+    bench_simulated simulated;
 } bench_run;
 
 /* In the place of an errno value. */

@@ -47,6 +47,7 @@ int list_main(int argc, char **argv);
 int check_main(int argc, char **argv);
 int run_main(int argc, char **argv);
 int bench_main(int argc, char **argv);
+int sim_main(int argc, char **argv);
 int report_main(int argc, char **argv);
 int compare_main(int argc, char **argv);
 int doctor_main(int argc, char **argv);

@@ -13,6 +13,7 @@ static const command commands[] = {
     {"top", "Watch the locks of a running program", top_main},
     {"tune", "Find the lock that suits a program best", tune_main},
     {"bench", "Measure locks", bench_main},
+    {"sim", "Simulate locks on other machines", sim_main},
     {"report", "Show measurements as a page of charts and tables", report_main},
     {"compare", "Show what got faster or slower between two measurements", compare_main},
     {"demo", "Measure all locks on this machine, in less than a minute", demo_main},

@@ -10,7 +10,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-enum { MAX_FIBERS = 64, STACK = 256 * 1024, GUARD = 4096, DONOR_STACK = 1024 * 1024 };
+enum { MAX_FIBERS = 1024, STACK = 256 * 1024, GUARD = 4096, DONOR_STACK = 1024 * 1024 };
 
 struct lab_fiber *lab_current;
 static struct lab_fiber fibers[MAX_FIBERS];

@@ -11,7 +11,7 @@ set -eu
 cd "$(dirname "$0")/.."
 
 # Sections joined by a + run side by side: each keeps one CPU busy, or waits more than it computes.
-sections=(native headers+embed+abi+outside+debug+toy rust+debian preload+cli apps+count+report profile lab+mutants+check clang tsan+asan aarch64+riscv64 ppc64el+s390x+musl)
+sections=(native headers+embed+abi+outside+debug+toy rust+debian preload+cli apps+count+report profile lab+mutants+check+sim clang tsan+asan aarch64+riscv64 ppc64el+s390x+musl)
 soak_sections=(native apps tsan asan deep_check mutate)
 scale=1 # of the tests; every section takes a fraction of it
 
@@ -120,6 +120,12 @@ section_report() {
 section_profile() {
     build
     tests/profile/run.sh build-check
+}
+
+# pawl sim: the papers' findings, machine files, and its own promises.
+section_sim() {
+    build
+    tests/sim/run.sh build-check
 }
 
 # What a program may expect of pthread mutexes, under every lock that can replace them.

@@ -27,6 +27,8 @@ static const command_set bench = {
     .commands = workloads,
 };
 
+const setting bench_setting = {.runs = 7, .most_threads = 4096, .duration_ns = 250000000};
+
 int bench_main(int argc, char **argv)
 {
     if (argc == 2 && strcmp(argv[1], BENCH_ANSWER) == 0)

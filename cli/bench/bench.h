@@ -105,6 +105,18 @@ struct study {
     doubts doubts;
 };
 
+/* What differs between the programs that have workloads, `pawl bench` and `pawl sim`; each defines its own. */
+typedef struct setting {
+    const struct argp *options; /* more of them, or NULL */
+    unsigned runs, most_threads;
+    uint64_t duration_ns;
+    void (*begin)(study *s);                 /* the points are planned; may be NULL    */
+    void (*judge)(study *s);                 /* adds doubts; may be NULL               */
+    void (*text)(output *o, const study *s); /* what stands below a table; may be NULL */
+} setting;
+
+extern const setting bench_setting;
+
 /* bench_main.c: options, measurement and output of a workload. */
 int workload_main(const workload *w, int argc, char **argv);
 
@@ -134,6 +146,7 @@ extern const struct argp load_argp;
 void load_parameters(const bench_request *q, json_t *to);
 void load_describe(const bench_request *q, FILE *to);
 void ncs_describe(const bench_request *q, FILE *to);
+void take_load_preset(study *s, const char *name);
 void take_ncs(bench_load *load, const char *text);       /* the value of --ncs        */
 void take_ncs_steps(bench_load *load, const char *text); /* where it cannot be a time */
 

@@ -21,6 +21,8 @@ static void take_options(study *s, int argc, char **argv)
 {
     struct argp_child children[8] = {{0}};
     size_t count = option_groups(s->workload->takes, children);
+    if (bench_setting.options != NULL)
+        children[count++].argp = bench_setting.options;
     children[count] = common_options[0];
     struct argp argp = {
         .options = s->workload->options, .parser = parse, .doc = s->workload->doc, .children = children};
@@ -41,11 +43,15 @@ void study_begin(study *s, const workload *w, uint64_t duration_ns)
 void study_measure(study *s)
 {
     s->workload->plan(s);
+    if (bench_setting.begin != NULL)
+        bench_setting.begin(s);
     parts_take_shard(s);
     measure(s);
     if (s->workload->done != NULL)
         s->workload->done();
     judge(s);
+    if (bench_setting.judge != NULL)
+        bench_setting.judge(s);
     warn_of(s);
 }
 
@@ -67,8 +73,8 @@ int workload_main(const workload *w, int argc, char **argv)
 {
     static void (*const write[])(output * o, const study *s) = {
         [TEXT] = study_text, [JSON] = study_json, [CSV] = study_csv};
-    study s = {.runs = 7};
-    study_begin(&s, w, 250000000);
+    study s = {.runs = bench_setting.runs};
+    study_begin(&s, w, bench_setting.duration_ns);
     take_options(&s, argc, argv);
     check_environment();
     output_check(s.output);
@@ -97,6 +103,8 @@ int workload_main(const workload *w, int argc, char **argv)
         w->text(&o, &s);
     else
         write[s.format](&o, &s);
+    if (s.format == TEXT && bench_setting.text != NULL)
+        bench_setting.text(&o, &s);
     output_close(&o);
     study_end(&s);
     return EXIT_SUCCESS;

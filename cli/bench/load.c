@@ -31,7 +31,7 @@ static const char *preset_name(const void *all, size_t i)
     return ((const struct preset *)all)[i].name;
 }
 
-static void take_preset(study *s, const char *text)
+void take_load_preset(study *s, const char *text)
 {
     for (int i = 0; i < PRESETS; i++)
         if (strcmp(text, presets[i].name) == 0) {
@@ -121,7 +121,7 @@ static error_t parse(int key, char *argument, struct argp_state *state)
     study *s = state->input;
     switch (key) {
     case PRESET:
-        take_preset(s, argument);
+        take_load_preset(s, argument);
         return 0;
     case CS:
         s->preset = NULL;

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_THREADS = 4096, MOST_RUNS = 1000, MOST_BESIDE = 1024 };
+enum {  MOST_RUNS = 1000, MOST_BESIDE = 1024 };
 
 static const char *subject_name(const void *subjects, size_t i)
 {
@@ -74,7 +74,7 @@ static void threads_item(const char *item, void *input)
 {
     study *s = input;
     s->threads = append_number(s->threads, &s->thread_counts,
-                               (unsigned)parse_number("--threads", item, least_threads(s), MOST_THREADS));
+                               (unsigned)parse_number("--threads", item, least_threads(s), bench_setting.most_threads));
 }
 
 static const struct {
@@ -248,6 +248,6 @@ void default_options(study *s)
         parse_list("--lock", s->workload->default_locks != NULL ? s->workload->default_locks : "all",
                    lock_item, s);
     if ((takes & TAKES_THREADS) != 0 && s->thread_counts == 0)
-        for (unsigned n = least_threads(s); n <= 4 * s->machine.cpus && n <= MOST_THREADS; n *= 2)
+        for (unsigned n = least_threads(s); n <= 4 * s->machine.cpus && n <= bench_setting.most_threads; n *= 2)
             s->threads = append_number(s->threads, &s->thread_counts, n);
 }

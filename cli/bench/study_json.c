@@ -27,11 +27,12 @@ static json_t *texts(const doubts *d)
 
 static json_t *machine_json(const machine *m)
 {
-    return json_pack("{ss si si si si ss ss ss so ss so}", "cpu", m->model, "cpus", (int)m->cpus, "sockets",
-                     (int)m->sockets, "cores", (int)m->cores, "numa_nodes", (int)m->numa_nodes, "kernel",
-                     m->kernel, "libc", m->libc, "compiler", m->compiler, "commit",
+    return json_pack("{ss si si si si ss ss ss so ss so so*}", "cpu", m->model, "cpus", (int)m->cpus,
+                     "sockets", (int)m->sockets, "cores", (int)m->cores, "numa_nodes", (int)m->numa_nodes,
+                     "kernel", m->kernel, "libc", m->libc, "compiler", m->compiler, "commit",
                      m->commit[0] != '\0' ? json_string(m->commit) : json_null(), "topology", m->topology,
-                     "perf", m->no_counters != NULL ? json_string(m->no_counters) : json_true());
+                     "perf", m->no_counters != NULL ? json_string(m->no_counters) : json_true(), "simulated",
+                     m->simulated ? json_true() : NULL);
 }
 
 static void set_load(json_t *to, const bench_request *q, const workload *w)
@@ -118,15 +119,36 @@ static json_t *waits_json(const sample *x)
                      whole_or_null(w->p9999), "max", whole_or_null(w->max), "threads", threads);
 }
 
+static json_t *lines_json(const bench_lines *l)
+{
+    return json_pack("{sf sf sf sf sf}", "read_misses", l->read_misses, "write_misses", l->write_misses,
+                     "upgrades", l->upgrades, "invalidations", l->invalidations, "remote", l->remote);
+}
+
+/* NULL if the run was none. */
+static json_t *simulated_json(const bench_simulated *s)
+{
+    if (!s->is)
+        return NULL;
+    json_t *lines = json_object();
+    for (int i = 0; i < SIM_OBJECTS; i++)
+        json_object_set_new(lines, sim_object_names[i], lines_json(&s->lines[i]));
+    return json_pack("{so so so so so so sI}", "lines", lines, "handover_p50_ns",
+                     number_or_null(s->handover_p50_ns), "handover_p99_ns",
+                     number_or_null(s->handover_p99_ns), "bypass_mean", number_or_null(s->bypass_mean),
+                     "bypass_most", number_or_null(s->bypass_most), "waiting_cpu_ns",
+                     number_or_null(s->waiting_cpu_ns), "accesses", (json_int_t)s->accesses);
+}
+
 static json_t *run_json(const sample *x)
 {
     const bench_run *r = &x->run;
     json_t *run = json_pack(
-        "{sf so so so so sf so so so so}", "value", r->value, "fairness", number_or_null(r->fairness), "jain",
-        number_or_null(fmin(r->jain, 1)), "starvation_ns", whole_or_null(r->starvation_ns), "worst_wait_ns",
-        whole_or_null(r->worst_wait_ns), "cpu_s", r->cpu_s, "voluntary_switches",
+        "{sf so so so so sf so so so so so*}", "value", r->value, "fairness", number_or_null(r->fairness),
+        "jain", number_or_null(fmin(r->jain, 1)), "starvation_ns", whole_or_null(r->starvation_ns),
+        "worst_wait_ns", whole_or_null(r->worst_wait_ns), "cpu_s", r->cpu_s, "voluntary_switches",
         whole_or_null(r->voluntary_switches), "involuntary_switches", whole_or_null(r->involuntary_switches),
-        "perf", counters_json(r), "wait_ns", waits_json(x));
+        "perf", counters_json(r), "wait_ns", waits_json(x), "simulated", simulated_json(&r->simulated));
     set_calls(run, r->calls);
     set_costs(run, r);
     return run;
@@ -148,7 +170,7 @@ static json_t *point_json(const study *s, const point *p)
 json_t *study_head(const study *s)
 {
     char date[32];
-    time_t now = time(NULL);
+    time_t now = s->machine.simulated ? 0 : time(NULL); /* the same simulation gives the same bytes */
     strftime(date, sizeof date, "%Y-%m-%dT%H:%M:%SZ", gmtime(&now));
     json_t *head =
         json_pack("{ss si ss ss? so ss so so ss sb so}", "pawl", PAWL_VERSION, "format", 1, "workload",

@@ -45,7 +45,9 @@ typedef struct pawl_waiter {
 
 static inline void pawl_pause(void)
 {
-#if defined(__x86_64__)
+#if defined(PAWL_PAUSE) /* the simulator's, where only virtual time passes */
+    PAWL_PAUSE();
+#elif defined(__x86_64__)
     __asm__ volatile("pause");
 #elif defined(__aarch64__)
     __asm__ volatile("isb"); /* YIELD is a no-op on most cores; ISB really slows the loop down */

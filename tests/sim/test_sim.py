@@ -1,0 +1,189 @@
+"""pawl sim: its output, its speed, and that the same seed gives the same bytes"""
+
+import json
+import resource
+
+import jsonschema
+
+from harness import check, folder, output, refused, registered, root, test
+
+SCHEMA = json.loads((root / "bench/result.schema.json").read_text())
+BRIEF = ["--duration", "1ms", "--warm-up", "1ms"]
+
+
+def simulate(workload, *arguments):
+    b = json.loads(output("sim", workload, *arguments, "--json"))
+    jsonschema.validate(b, SCHEMA)
+    check(b["machine"]["simulated"] is True, "not marked")
+    check(any("simulated" in d for d in b["doubts"]), f"{b['doubts']}")
+    return b
+
+
+@test
+def every_lock_runs():
+    b = simulate("mutexbench", *BRIEF, "--machine", "laptop-8", "--threads", "1,12")
+    locks = {p["lock"] for p in b["points"]}
+    check(locks >= {*registered(), "barging", "three_state"}, f"{locks}")
+    for p in b["points"]:
+        check(p["median"] > 0, f"{p['lock']}, {p['threads']} threads: nothing was done")
+
+
+@test
+def every_workload_runs():
+    few = ["--lock", "pawl_mutex,mcs", *BRIEF, "--machine", "laptop-8"]
+    check(simulate("tail", *few, "--oversubscription", "2")["points"][0]["runs"][0]["wait_ns"]["p99"] > 0, "tail")
+    for workload, more in [("occasional", few), ("condvar", few), ("multiwait", [*few, "--threads", "8"]),
+                           ("ring", [*BRIEF, "--threads", "8"]), ("pingpong", BRIEF)]:
+        check(simulate(workload, *more)["points"][0]["median"] > 0, workload)
+
+
+@test
+def a_pingpong_takes_what_the_machine_file_says():
+    b = simulate("pingpong", "--machine", "laptop-8", "--duration", "1ms")
+    ns = max(p["median"] for p in b["points"])
+    check(28 < ns < 3 * 30, f"{ns} ns; one transfer takes 30")
+
+
+@test
+def the_same_seed_gives_the_same_bytes():
+    arguments = ["sim", "mutexbench", "--machine", "x5-2", "--lock", "pawl_mutex,reciprocating,mcs", "--threads",
+                 "4,100", *BRIEF, "--ncs", "random:50", "--json"]
+    first = output(*arguments)
+    check(first == output(*arguments), "another result")
+    short = ["-m" if a == "--machine" else a for a in arguments]
+    check(first == output(*short), "-m is not --machine")
+    check(first != output(*arguments, "--seed", "2"), "the seed has no effect")
+
+
+@test
+def runs_of_a_point_have_seeds_of_their_own():
+    b = simulate("mutexbench", *BRIEF, "--lock", "pawl_mutex", "--threads", "20", "--ncs", "random:50", "--runs", "2")
+    first, second = (r["value"] for r in b["points"][0]["runs"])
+    check(first != second, f"{first}")
+
+
+@test
+def objects_tell_where_the_misses_are():
+    b = simulate("mutexbench", *BRIEF, "--wait", "spin", "--threads", "8", "--lock", "ticket,mcs,hapax_vw")
+    lines = {p["lock"]: p["runs"][0]["simulated"]["lines"] for p in b["points"]}
+
+    def misses(lock, thing):
+        return sum(lines[lock][thing][kind] for kind in ("read_misses", "write_misses", "upgrades"))
+
+    check(misses("ticket", "lock") > 6 and misses("ticket", "element") == 0, "ticket")
+    check(misses("mcs", "element") > 3 > misses("mcs", "lock") and misses("mcs", "slot") == 0, "mcs")
+    check(misses("hapax_vw", "slot") > 2 and misses("hapax_vw", "element") < 0.1, "hapax_vw")
+    for lock in lines:
+        check(1.5 < misses(lock, "data") < 2.5, f"{lock}: data")  # read, then written
+
+
+@test
+def one_socket_has_no_remote_transfers():
+    def remote(machine):
+        b = simulate("mutexbench", *BRIEF, "--machine", machine, "--lock", "mcs", "--threads", "16")
+        return sum(l["remote"] for l in b["points"][0]["runs"][0]["simulated"]["lines"].values())
+
+    check(remote("altra") == 0 and remote("x5-2") > 0.5, f"{remote('altra')}, {remote('x5-2')}")
+
+
+@test
+def pinning_keeps_threads_together():
+    def rate(pin):
+        return simulate("mutexbench", *BRIEF, "--machine", "epyc-9754", "--lock", "mcs", "--threads", "8", "--pin",
+                        pin)["points"][0]["median"]
+
+    check(rate("compact") > 1.5 * rate("scatter"), f"{rate('compact')}, {rate('scatter')}")
+
+
+@test
+def parameters_can_be_changed():
+    def rate(*change):
+        return simulate("mutexbench", *BRIEF, "--lock", "mcs", "--threads", "8", *change)["points"][0]["median"]
+
+    check(rate("--set", "read socket 600ns") < 0.5 * rate(), "read")
+
+
+@test
+def load_takes_cpus_away():
+    def rate(load):
+        return simulate("mutexbench", "--machine", "laptop-8", "--duration", "50ms", "--lock", "three_state",
+                        "--threads", "1", "--load", load)["points"][0]["median"]
+
+    check(0.15 < rate("16") / rate("0") < 0.5, f"{rate('0')}, {rate('16')}")
+
+
+@test
+def membarriers_interrupt_the_others():
+    def rate(cost):
+        return simulate("mutexbench", "--machine", "laptop-8", "--duration", "2ms", "--lock", "mcs", "--threads", "16",
+                        "--wait", "park", "--set", f"interrupt {cost}")["points"][0]
+
+    p = rate("1us")
+    check(p["runs"][0]["membarriers_per_1000"] > 100, f"{p['runs'][0]['membarriers_per_1000']}")
+    check(rate("50us")["median"] < 0.7 * p["median"], "interrupts cost nothing")
+
+
+def cpu_seconds(*arguments):
+    """Of a simulation, with its result."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    b = simulate(*arguments)
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    check(used.ru_maxrss < 500 * 1024, f"{arguments}: {used.ru_maxrss} KiB")
+    return used.ru_utime + used.ru_stime - before.ru_utime - before.ru_stime, b
+
+
+@test
+def five_million_accesses_take_less_than_a_second():
+    def speed():
+        seconds, b = cpu_seconds("ring", "--threads", "16", "--by", "load", "--duration", "5ms")
+        return b["points"][0]["runs"][0]["simulated"]["accesses"] / seconds
+
+    speeds = [speed() for _ in range(3)]  # the best: other programs slow a CPU down
+    check(max(speeds) > 5e6, f"{speeds}")
+
+
+@test
+def many_threads_take_less_than_half_a_minute():
+    for wait, lock in (("park", "pawl_mutex"), ("spin", "mcs")):
+        seconds, b = cpu_seconds("mutexbench", "--machine", "epyc-9754", "--threads", "512", "--lock", lock, "--wait",
+                                 wait, "--duration", "2ms")
+        check(seconds < 30 and b["points"][0]["median"] > 0, f"{lock}: {seconds} s")
+    check(simulate("mutexbench", *BRIEF, "--threads", "1024", "--lock", "pawl_mutex")["points"][0]["median"] > 0, "1024")
+
+
+@test
+def a_timeline_shows_hand_overs():
+    one = ["--lock", "mcs", "--threads", "4", "--wait", "spin"]
+    with folder() as f:
+        path = f"{f}/trace.json"
+        output("sim", "mutexbench", *BRIEF, *one, "--trace", path)
+        spans = [e for e in json.load(open(path))["traceEvents"] if e["ph"] == "X"]
+        check({s["name"] for s in spans} >= {"has the lock", "waits", "read miss element", "store element"}, "names")
+        sections = sorted((s["ts"], s["ts"] + s["dur"], s["tid"]) for s in spans if s["name"] == "has the lock")
+        check(len(sections) > 100 and len({s[2] for s in sections}) == 4, f"{len(sections)} sections")
+        for before, after in zip(sections, sections[1:]):
+            check(before[1] < after[0], f"{before} and {after} overlap")
+        refused(["sim", "mutexbench", *BRIEF, "--lock", "mcs,clh", "--threads", "4", "--trace", path], "--trace")
+        refused(["sim", "mutexbench", *BRIEF, *one, "--trace", f"{f}/no/such"], "--trace")
+
+
+@test
+def figures_can_be_drawn():
+    with folder() as f:
+        output("sim", "figures", "--figure", "hemlock-2", "--most-threads", "4", "-o", f)
+        b = json.load(open(f"{f}/hemlock-2.json"))
+        jsonschema.validate(b, SCHEMA)
+        check(b["preset"] == "hemlock-fig2" and len(b["points"]) == 5 * 3, f"{len(b['points'])} points")
+    lines = output("sim", "figures", "--figure", "hemlock-2", "--most-threads", "2").splitlines()
+    check("hemlock-2 on x5-2, simulated" in lines[0] and lines[2].split()[1] == "mcs", f"{lines}")
+    refused(["sim", "figures", "--figure", "hemlok-2"], "did you mean 'hemlock-2'")
+
+
+@test
+def reports_and_comparisons_take_it():
+    with folder() as f:
+        path = f"{f}/x.json"
+        output("sim", "mutexbench", *BRIEF, "--lock", "mcs,three_state", "--threads", "4", "--json", "-o", path)
+        output("report", path, "-o", f"{f}/x.html")
+        check("simulated" in open(f"{f}/x.html").read(), "the page does not say so")
+        output("compare", path, path)
