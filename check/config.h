@@ -30,7 +30,8 @@ extern uint32_t check_coin;      /* one in so many, where a lock tosses a coin  
 #define PAWL_MUTEX_LOOK         0
 #define PAWL_MUTEX_RARE         2048
 #define PAWL_MUTEX_LONG         1024000000
-#define PAWL_MUTEX_YIELDS       0
+#define PAWL_MUTEX_YIELDS       1
+#define PAWL_MUTEX_STAY         1024
 #define PAWL_MUTEX_SPIN_FIRST   0
 #define PAWL_MUTEX_SPIN_HEAD    0
 #define PAWL_MUTEX_SPIN_HANDOFF 0

@@ -3,8 +3,7 @@
 #include "mutex.h"
 #include "reentry.h"
 #include "park/futex.h"
-
-#include <sched.h>
+#include "park/yield.h"
 
 /* Nanoseconds
  *
@@ -142,7 +141,7 @@ pawl_sleeper *pawl_mutex_rouse(pawl_mutex *m, pawl_sleeper *head)
     if (!(pawl_mutex_bits(m) & PAWL_M_TIMED)) {
         uint32_t now = pawl_ticks();
         m->due = now + PAWL_TICKS(share(head));
-        m->give_way = (uint16_t)now;
+        m->attend = (uint16_t)now;
     }
     pawl_mutex_set_bits(m, PAWL_M_ROUSED, pawl_mutex_bits(m) | PAWL_M_AWAKE | PAWL_M_TIMED);
     uint32_t was = atomic_exchange_explicit(&head->state, PAWL_AWAKE, memory_order_relaxed);
@@ -198,11 +197,13 @@ static deed due(pawl_mutex *m, uint32_t now)
     if (pawl_mutex_left(m, now) == 0 && now - m->due >= (uint32_t)PAWL_TICKS(PAWL_MUTEX_GRACE)
                                                             << m->grace / 8)
         return HAND_OFF;
-    if (!(pawl_mutex_bits(m) & PAWL_M_AWAKE)) /* after a loss its timer wakes it, at no cost to owners */
-        return atomic_load_explicit(&m->losses, memory_order_relaxed) == 0 ? ROUSE : NOTHING;
-    if (pawl_mutex_left(m, now) > 0 || (int16_t)((uint16_t)now - m->give_way) < 0)
+    bool may = (int16_t)((uint16_t)now - m->attend) >= 0;
+    if (!(pawl_mutex_bits(m) &
+          PAWL_M_AWAKE)) /* after a loss its timer wakes it, at no cost to owners, if not late */
+        return may || atomic_load_explicit(&m->losses, memory_order_relaxed) == 0 ? ROUSE : NOTHING;
+    if (pawl_mutex_left(m, now) > 0 || !may)
         return NOTHING;
-    m->give_way = (uint16_t)(now + PAWL_TICKS(PAWL_MUTEX_LOOK));
+    m->attend = (uint16_t)(now + PAWL_TICKS(PAWL_MUTEX_LOOK));
     return GIVE_WAY; /* the head was woken and does not run, or it would have asked */
 }
 
@@ -260,5 +261,5 @@ void pawl_mutex_unlock_contended(pawl_mutex *m)
     release(m);
     pawl_mutex_let_go(b, asleep);
     if (deed == GIVE_WAY)
-        sched_yield();
+        pawl_yield_once();
 }

@@ -8,10 +8,9 @@
 #include <pawl/detail/wait.h>
 
 #include <errno.h>
-#include <sched.h>
 
 /* Nanoseconds of spinning: before a thread queues up; as the head of the queue; after it asked for a hand-off; and
- * just before it sleeps, for a release that has not seen it lie down. Below, nanoseconds of yielding. */
+ * just before it sleeps, for a release that has not seen it lie down. */
 #ifndef PAWL_MUTEX_SPIN_FIRST
 #define PAWL_MUTEX_SPIN_FIRST 1000u
 #endif
@@ -27,16 +26,18 @@
 #ifndef PAWL_MUTEX_YIELDS
 #define PAWL_MUTEX_YIELDS 8
 #endif
-#define YIELDING                                                                                             \
-    100000u /* before it queues up; a thread that has lost its CPU for longer does not yield again */
-#define STAY     500000u /* after asking for a hand-off, where nobody else wants the CPU                       */
+#ifndef PAWL_MUTEX_STAY
+#define PAWL_MUTEX_STAY 500000u /* nanoseconds of yielding after asking for a hand-off */
+#endif
+#define SWITCH   1        /* ticks; a yield that takes longer has let another thread run     */
 #define NAP      4000000u /* the first sleep after asking for a hand-off; doubles each time */
 #define NAP_MOST 500000000u
 /* Nanoseconds between two looks while spinning; doubles from FIRST to MOST. Each look costs the owner a miss: with
  * two threads and no work outside the lock, looks that begin at 12 ns halve the throughput. */
 #define LOOK_FIRST  100u
 #define LOOK_MOST   800u
-#define LOSSES_MOST 8 /* 2^8 ticks: how long the mutex may be free while a waiter sleeps */
+#define LATE        128 /* ticks after which a release wakes a head that its timer should have woken */
+#define LOSSES_MOST 8   /* 2^8 ticks: how long the mutex may be free while a waiter sleeps */
 
 /* What the head of a queue keeps to itself. */
 typedef struct head {
@@ -44,6 +45,7 @@ typedef struct head {
     bool slept;   /* it has slept since it came                       */
     bool asked;   /* for a hand-off                                   */
     bool stays;   /* up until it comes: sections are long             */
+    bool timed;   /* it has a deadline                                */
 } head;
 
 static uint32_t state(const pawl_sleeper *w)
@@ -99,7 +101,7 @@ static bool yield(pawl_mutex *m, const pawl_sleeper *w)
 {
     int times = losses(m) == 0 ? PAWL_MUTEX_YIELDS : 0;
     for (; times > 0 && state(w) == PAWL_AWAKE; times--) {
-        sched_yield();
+        pawl_yield_once();
         if (looks_free(m) && pawl_mutex_trylock(m))
             return true;
     }
@@ -107,14 +109,14 @@ static bool yield(pawl_mutex *m, const pawl_sleeper *w)
 }
 
 /* Until the hand-off comes, if nobody else wants the CPU: a hand-off to a sleeper keeps everybody waiting until it is
- * up. */
-static void stay_up(const pawl_sleeper *w)
+ * up. True if the mutex is ours, because a release was under way that had not seen the request. */
+static bool stay_up(pawl_mutex *m, const pawl_sleeper *w)
 {
-    if (PAWL_MUTEX_YIELDS == 0)
-        return;
     uint32_t start = pawl_ticks();
-    while (state(w) == PAWL_AWAKE && pawl_ticks() - start < PAWL_TICKS(STAY) && pawl_yield())
-        ;
+    while (state(w) == PAWL_AWAKE && pawl_ticks() - start < PAWL_TICKS(PAWL_MUTEX_STAY) && pawl_yield())
+        if (looks_free(m) && pawl_mutex_trylock(m))
+            return true;
+    return false;
 }
 
 /* It has the mutex, and leaves the queue. */
@@ -132,7 +134,7 @@ static void ask_if_due(pawl_mutex *m, pawl_sleeper *w, head *h)
     if (state(w) != PAWL_OWNER && pawl_mutex_left(m, pawl_ticks()) == 0) {
         pawl_mutex_set_bits(m, PAWL_M_ASKS, pawl_mutex_bits(m) | PAWL_M_HANDOFF);
         h->asked = true;
-        h->stays = m->step == 0; /* every release reads the clock */
+        h->stays = m->step == 0 && !h->timed; /* every release reads the clock */
     }
     pawl_bucket_unlock(b);
 }
@@ -146,11 +148,9 @@ static bool compete(pawl_mutex *m, pawl_sleeper *w, head *h)
     if (!won && h->slept && !h->asked)
         ask_if_due(m, w, h);
     bool ours = won || spin(m, w, PAWL_AWAKE, h->asked ? PAWL_MUTEX_SPIN_HANDOFF : PAWL_MUTEX_SPIN_HEAD) ||
-                yield(m, w);
+                yield(m, w) || (h->stays && stay_up(m, w));
     if (ours)
         depart(m, w);
-    else if (h->stays)
-        stay_up(w);
     return ours;
 }
 
@@ -165,6 +165,7 @@ static uint64_t lie_down(pawl_mutex *m, pawl_sleeper *w, head *h)
             set_losses(m, losses(m) + 1);
         uint32_t now = pawl_ticks(), pause = (1u << losses(m)) - 1;
         left = (uint64_t)pawl_mutex_left(m, now) << 10;
+        m->attend = (uint16_t)(now + pause + LATE);
         if (losses(m) > 0 && left > (uint64_t)pause << 10)
             left = (uint64_t)pause << 10;
         atomic_store_explicit(&m->patience, losses(m) == 0 ? 0 : m->step, memory_order_relaxed);
@@ -236,7 +237,7 @@ static bool leave(pawl_mutex *m, pawl_sleeper *w)
 int pawl_mutex_wait(pawl_mutex *m, pawl_sleeper *w, int clock, const struct timespec *deadline)
 {
     int result = 0;
-    head h = {.slept = state(w) == PAWL_ASLEEP};
+    head h = {.slept = state(w) == PAWL_ASLEEP, .timed = deadline != NULL};
     while (state(w) == PAWL_ASLEEP && result == 0)
         result = pawl_futex_wait(&w->state, PAWL_ASLEEP, clock, deadline);
     for (; result == 0 && !is_owner(w); get_up(m, w)) {
@@ -261,14 +262,17 @@ static bool try(void *mutex)
     return pawl_mutex_trylock(mutex);
 }
 
-/* Keeps its CPU busy, or lets an owner that lost its CPU go on. Not where heads lose, as above. */
-static bool yield_first(pawl_mutex *m, uint32_t start)
+/* Keeps its CPU busy, or lets an owner that lost its CPU go on. Once another thread has run, it queues up: nothing bounds
+ * its wait until then. Not where heads lose, as above. */
+static bool yield_first(pawl_mutex *m)
 {
-    bool ours = false;
-    if (PAWL_MUTEX_YIELDS == 0 || losses(m) > 0 || !pawl_yield_enter())
+    bool ours = false, alone = true;
+    if (losses(m) > 0 || !pawl_yield_enter())
         return false;
-    for (int i = 0; i < PAWL_MUTEX_YIELDS && !ours && pawl_ticks() - start < PAWL_TICKS(YIELDING); i++) {
-        sched_yield();
+    for (int i = 0; i < PAWL_MUTEX_YIELDS && !ours && alone; i++) {
+        uint32_t start = pawl_ticks();
+        pawl_yield_once();
+        alone = pawl_ticks() - start <= SWITCH;
         ours = looks_free(m) && pawl_mutex_trylock(m);
     }
     pawl_yield_leave();
@@ -296,9 +300,7 @@ static int lock_until(pawl_mutex *m, int clock, const struct timespec *deadline)
 {
     uint32_t now = pawl_ticks(); /* before the first look, which comes later in any case */
     bool rare = pawl_mutex_competes(now);
-    return spin(m, NULL, 0, PAWL_MUTEX_SPIN_FIRST) || yield_first(m, now)
-               ? 0
-               : queue_up(m, rare, clock, deadline);
+    return spin(m, NULL, 0, PAWL_MUTEX_SPIN_FIRST) || yield_first(m) ? 0 : queue_up(m, rare, clock, deadline);
 }
 
 void pawl_mutex_lock_contended(pawl_mutex *m)

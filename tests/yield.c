@@ -4,6 +4,7 @@
  */
 #include "harness.h"
 
+#include <errno.h>
 #include <sched.h>
 #include <time.h>
 
@@ -13,6 +14,7 @@ static long lasting; /* nanoseconds */
 static int fake_yield(void)
 {
     yields++;
+    errno = EPERM;
     struct timespec end = {0, lasting};
     if (lasting > 0)
         nanosleep(&end, NULL);
@@ -47,6 +49,9 @@ static void a_short_yield_is_worth_it(const lock_info *unused)
     (void)unused;
     yield_undisturbed(0, 0);
     CHECK(yields == 1 && atomic_load(&busy.debt) == 0, "%d yields", yields);
+    errno = 0;
+    pawl_yield_once();
+    CHECK(errno == 0 && yields == 2, "errno %d", errno);
 }
 
 static void a_long_yield_keeps_all_from_yielding(const lock_info *unused)
@@ -54,8 +59,17 @@ static void a_long_yield_keeps_all_from_yielding(const lock_info *unused)
     (void)unused;
     begin_again(0, 0, TOO_LONG);
     CHECK(!pawl_yield() && yields == 1 && atomic_load(&busy.pauses) == 1, "not noticed");
-    atomic_fetch_add(&busy.until, PAWL_TICKS(1000000000u)); /* however long it takes to get here */
+    atomic_store(&busy.until,
+                 pawl_ticks() + (PAWL_TICKS(PAUSE) << MOST)); /* however long it took to get here */
     CHECK(!pawl_yield() && yields == 1, "yields again");
+    lasting = SHORT;
+    for (uint32_t ago = 1; ago != 0; ago <<= 1) {
+        atomic_store(&busy.until, pawl_ticks() - ago);
+        int before = yields;
+        pawl_yield();
+        CHECK(yields == before + 1 || ago > UINT32_MAX - (PAWL_TICKS(PAUSE) << MOST),
+              "a pause that ended %u ago", ago);
+    }
 }
 
 static uint32_t pause_after(uint32_t pauses, uint32_t debt)

@@ -1,7 +1,7 @@
 /* cond.h - condition variable over any lock of Pawl
  *
  * Admission   FIFO: signal wakes the thread that has waited longest
- * Bypass      0 among those that wait
+ * Bypass      0 among those that sleep; one that has not slept yet may lock before them
  * Space       1 word, none per thread; a queue of waiters in a process-wide table
  * Unlock      signal and broadcast do not touch it once the first waiter may run, and a signalled waiter never does:
  *             it may be destroyed as soon as nobody will wait on it again

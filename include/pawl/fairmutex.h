@@ -5,7 +5,8 @@
  * Space       1 word per lock, none per thread; a queue of waiters in a process-wide table
  * Unlock      by any thread, not in constant time: one CAS when nobody waits, else new arrivals are put in order
  *             first; does not touch the lock after the release or the hand-off
- * Waiting     local: spins for a short time on a word of its own, then sleeps on it in the kernel
+ * Waiting     local: spins for a short time on a word of its own, then sleeps on it in the kernel; the first in line
+ *             yields for a while in between
  * Sharing     by threads of one process
  * Differs     from pawl_mutex: never barges. With more threads than CPUs every hand-off to a sleeping thread costs a
  *             wake-up, which makes it two orders of magnitude slower under contention

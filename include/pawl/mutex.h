@@ -30,8 +30,8 @@
  *   the head goes    -         0, or WAITERS for the next one (in every state)
  *
  *   * Every few releases, counted by `patience`, a release reads the clock. Then it wakes a head that did not lose when
- *     it was last up, yields its CPU to one that was woken and does not run, and hands off to one that should have asked
- *     by now.
+ *     it was last up, or whose timer is late; yields its CPU to one that was woken and does not run; and hands off to
+ *     one that should have asked by now.
  *
  * All-zero bytes are an unlocked mutex. It needs no destruction. Another thread may unlock it.
  * docs/pawl_mutex.md tells the whole story.
@@ -54,7 +54,7 @@ typedef struct pawl_mutex {
     /* Guarded by the bucket's lock, like the queue. Times are in ticks of 1024 ns. */
     uint32_t due;            /* when the head's share is over                    */
     uint16_t looked;         /* when an owner last read the clock                */
-    uint16_t give_way;       /* when an owner may yield to the head              */
+    uint16_t attend;         /* when an owner may yield to the head, or wake it  */
     uint8_t step;            /* releases between the last two readings           */
     _Atomic(uint8_t) losses; /* wake-ups of heads in a row that found it taken   */
     uint8_t grace;           /* doublings of a head's grace, in eighths          */

@@ -113,6 +113,7 @@ static void cancelled(void *argument)
 
 int wait_in_queue(cond_wait *w)
 {
+    pthread_testcancel(); /* a signal that comes at once would keep it from being acted on */
     w->epoch = epoch_now();
     wait_use_begin(w);
     pawl_cond_enqueue(w->cond, &w->me, requeues(w) ? (pawl_mutex *)w->mutex : NULL);

@@ -13,6 +13,7 @@
 
 #include <pawl/detail/atomic.h>
 
+#include <errno.h>
 #include <sched.h>
 
 /* Nanoseconds: what a yield may take; what it saves if it takes less; how much more all of them may take than they save
@@ -54,13 +55,21 @@ static void save(uint32_t debt)
         atomic_store_explicit(&busy.pauses, 0, memory_order_relaxed);
 }
 
+void pawl_yield_once(void)
+{
+    int before = errno; /* a sandbox may refuse */
+    sched_yield();
+    errno = before;
+}
+
 bool pawl_yield(void)
 {
     uint32_t start = pawl_ticks();
-    if (atomic_load_explicit(&busy.pauses, memory_order_relaxed) != 0 &&
-        (int32_t)(atomic_load_explicit(&busy.until, memory_order_relaxed) - start) > 0)
+    uint32_t left = atomic_load_explicit(&busy.until, memory_order_relaxed) - start;
+    bool pausing = left != 0 && left <= PAWL_TICKS(PAUSE) << MOST; /* else it ended, perhaps an hour ago */
+    if (atomic_load_explicit(&busy.pauses, memory_order_relaxed) != 0 && pausing)
         return false;
-    sched_yield();
+    pawl_yield_once();
     uint32_t now = pawl_ticks(), debt = atomic_load_explicit(&busy.debt, memory_order_relaxed);
     bool took_long = now - start > PAWL_TICKS(PAWL_YIELD_LONG);
     if (took_long)

@@ -3,6 +3,9 @@
 
 #include <stdbool.h>
 
+/* Lets another thread run, if there is one. Leaves errno alone. */
+void pawl_yield_once(void);
+
 /* Lets another thread run, perhaps the one that this thread waits for. False if that takes too long these days: then
  * sleep instead. */
 bool pawl_yield(void);

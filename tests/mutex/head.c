@@ -145,23 +145,23 @@ static void whoever_has_asked_stays_up(const lock_info *unused)
         begun = pawl_ticks();
         yields = 0;
         worthwhile = 3;
-        stay_up(w);
-    } while (pawl_ticks() - begun >= PAWL_TICKS(STAY));
+        stay_up(&mutex, w);
+    } while (pawl_ticks() - begun >= PAWL_TICKS(PAWL_MUTEX_STAY));
     CHECK(yields == 4, "%d yields: does not notice that it does not pay", yields);
     do {
         atomic_store(&w->state, PAWL_AWAKE);
         begun = pawl_ticks();
         yields = 0;
         awaited = w;
-        stay_up(w);
-    } while (pawl_ticks() - begun >= PAWL_TICKS(STAY));
+        stay_up(&mutex, w);
+    } while (pawl_ticks() - begun >= PAWL_TICKS(PAWL_MUTEX_STAY));
     CHECK(yields == 3, "%d yields: does not see that it was handed the mutex", yields);
     awaited = NULL;
     worthwhile = INT32_MAX;
     atomic_store(&w->state, PAWL_AWAKE);
     begun = pawl_ticks();
-    stay_up(w);
-    CHECK(pawl_ticks() - begun >= PAWL_TICKS(STAY), "not for long");
+    stay_up(&mutex, w);
+    CHECK(pawl_ticks() - begun >= PAWL_TICKS(PAWL_MUTEX_STAY), "not for long");
 }
 
 static void a_newcomer_yields_before_it_queues_up(const lock_info *unused)
@@ -169,26 +169,17 @@ static void a_newcomer_yields_before_it_queues_up(const lock_info *unused)
     (void)unused;
     behind(0, 0, 0);
     atomic_store(&mutex.held, 0);
-    CHECK(!yield_first(&mutex, pawl_ticks() - PAWL_TICKS(YIELDING)) && !is_held(),
-          "yields after a long time");
-    uint32_t now;
-    bool taken;
-    do {
-        atomic_store(&mutex.held, 0);
-        now = pawl_ticks();
-        taken = yield_first(&mutex, now);
-    } while (!taken && pawl_ticks() - now >= PAWL_TICKS(YIELDING));
-    CHECK(taken && is_held() && !yield_first(&mutex, pawl_ticks()), "not free once, but twice");
+    CHECK(yield_first(&mutex) && is_held() && !yield_first(&mutex), "not free once, but twice");
     atomic_store(&mutex.held, 0);
     set_losses(&mutex, 1);
-    CHECK(!yield_first(&mutex, pawl_ticks()), "yields where heads lose");
+    CHECK(!yield_first(&mutex), "yields where heads lose");
     set_losses(&mutex, 0);
     int inside = 0;
     while (pawl_yield_enter() && inside < 1000)
         inside++;
     CHECK(inside == 4, "%d yield at a time", inside);
     atomic_store(&mutex.held, 0);
-    CHECK(!yield_first(&mutex, pawl_ticks()), "one more");
+    CHECK(!yield_first(&mutex), "one more");
     for (; inside > 0; inside--)
         pawl_yield_leave();
     pawl_yield_leave(); /* as in the child of a handler's fork */
@@ -231,6 +222,10 @@ static void it_asks_when_its_share_is_over(const lock_info *unused)
     mutex.step = 1;
     h = (head){.slept = true};
     CHECK(!compete(&mutex, w, &h) && h.asked && !h.stays && yields == 1, "stays up for short sections");
+    w = behind(1, PAWL_AWAKE, UP);
+    mutex.due = pawl_ticks() - 1;
+    h = (head){.slept = true, .timed = true};
+    CHECK(!compete(&mutex, w, &h) && h.asked && !h.stays && yields == 1, "stays up beyond its deadline");
     do {
         w = behind(1, PAWL_AWAKE, UP);
         h = (head){.slept = true};

@@ -187,9 +187,18 @@ static void a_release_wakes_the_head_when_it_may(const lock_info *unused)
     do {
         behind(1, PAWL_ASLEEP, TIMED);
         atomic_store(&mutex.losses, 1);
+        mutex.attend = (uint16_t)(begun + 2 * PAWL_TICKS(ROUND));
         pawl_mutex_unlock(&mutex);
     } while (took_too_long());
     expect_released(w, PAWL_ASLEEP, "has just lost");
+
+    do {
+        behind(1, PAWL_ASLEEP, TIMED);
+        atomic_store(&mutex.losses, 1);
+        mutex.attend = (uint16_t)(begun - 1);
+        pawl_mutex_unlock(&mutex);
+    } while (took_too_long());
+    expect_released(w, PAWL_AWAKE, "its timer is late");
 
     do {
         behind(1, PAWL_ASLEEP, UP); /* which a wake-up would change */
@@ -311,7 +320,7 @@ static int yields_to(uint32_t head, uint32_t bits, uint32_t since, int16_t give_
         behind(1, head, bits);
         atomic_store(&mutex.losses, 1); /* so that a sleeping head sleeps on */
         due = mutex.due = pawl_ticks() - since;
-        mutex.give_way = (uint16_t)(pawl_ticks() + (uint16_t)give_way);
+        mutex.attend = (uint16_t)(pawl_ticks() + (uint16_t)give_way);
         yields = 0;
         pawl_mutex_unlock(&mutex);
     } while (pawl_ticks() - due >= PAWL_TICKS(GRACE) || took_too_long());
@@ -324,7 +333,7 @@ static void owners_give_way_to_a_head_that_does_not_run(const lock_info *unused)
     (void)unused;
     uint32_t before = pawl_ticks();
     CHECK(yields_to(PAWL_AWAKE, UP, 1, 0) == 1, "does not yield");
-    uint16_t after = (uint16_t)(mutex.give_way - PAWL_TICKS(LOOK) - before);
+    uint16_t after = (uint16_t)(mutex.attend - PAWL_TICKS(LOOK) - before);
     CHECK(after <= pawl_ticks() - before, "the next time is %u ticks away", after);
     CHECK(yields_to(PAWL_AWAKE, UP, 1, INT16_MAX) == 0, "yields again at once");
     CHECK(yields_to(PAWL_ASLEEP, TIMED, 1, INT16_MAX) == 0, "yields to a head that sleeps");
@@ -341,9 +350,9 @@ static void a_share_begins_with_a_chance_to_yield(const lock_info *unused)
 {
     (void)unused;
     pawl_sleeper *w = behind(1, PAWL_ASLEEP, PAWL_M_WAITERS);
-    mutex.give_way = (uint16_t)(pawl_ticks() + INT16_MAX);
+    mutex.attend = (uint16_t)(pawl_ticks() + INT16_MAX);
     pawl_mutex_rouse(&mutex, w);
-    CHECK((int16_t)((uint16_t)pawl_ticks() - mutex.give_way) >= 0, "left over from another head");
+    CHECK((int16_t)((uint16_t)pawl_ticks() - mutex.attend) >= 0, "left over from another head");
 }
 
 /* Twice as many releases until the next look if the last one was not long ago, none if it was. */

@@ -215,6 +215,39 @@ static void one_that_is_pending_acts_at_once(void)
 }
 
 /* It stays what it was: not asynchronous. */
+static void *signal_on_and_on(void *argument)
+{
+    scene *s = argument;
+    while (s->cleaned == 0 && s->tid != -1)
+        OK(pthread_cond_signal(&s->cond));
+    return NULL;
+}
+
+static void *cancel_oneself_and_wait_once(void *argument)
+{
+    scene *s = argument;
+    OK(pthread_cancel(pthread_self()));
+    OK(pthread_mutex_lock(&s->mutex));
+    pthread_cleanup_push(clean_up, s);
+    OK(pthread_cond_wait(&s->cond, &s->mutex));
+    pthread_cleanup_pop(0);
+    s->tid = -1; /* not cancelled */
+    OK(pthread_mutex_unlock(&s->mutex));
+    return NULL;
+}
+
+/* Even if a signal comes as soon as the wait begins. */
+static void one_that_is_pending_acts_before_a_signal(void)
+{
+    for (int i = 0; i < 20; i++) {
+        scene s = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, .tid = 0};
+        pthread_t signaller = spawn(signal_on_and_on, &s), waiter = spawn(cancel_oneself_and_wait_once, &s);
+        CHECK(was_cancelled(waiter));
+        OK(pthread_join(signaller, NULL));
+        CHECK_IS(s.cleaned, 1);
+    }
+}
+
 static void *ask_for_the_type(void *argument)
 {
     scene *s = argument;
@@ -452,6 +485,7 @@ const test_case cancel_cases[] = {CASE(a_cancelled_wait_owns_the_mutex_again),
                                   CASE(a_broadcast_reaches_those_that_are_left),
                                   CASE(a_wait_that_disables_it_is_not_cancelled),
                                   CASE(one_that_is_pending_acts_at_once),
+                                  CASE(one_that_is_pending_acts_before_a_signal),
                                   CASE(a_wait_restores_the_type_of_cancellation),
                                   CASE(waiting_for_a_mutex_is_not_cancelled),
                                   CASE(a_cancelled_locker_leaves_the_others_alone),
