@@ -214,6 +214,8 @@ static void threads_of_their_own(void)
         pthread_join(threads[i], NULL);
 }
 
+#ifdef PAWL_DEBUG /* libpawl.so exports nothing of the debug mode's inside */
+
 /* Others every time. */
 static void *lock_some(void *unused)
 {
@@ -238,6 +240,8 @@ static void little_memory(void)
         fprintf(stderr, "%td bytes\n", taken);
 }
 
+#endif
+
 const debug_case mutex_cases[] = {
     {"conditions", conditions},
     {"backwards", waits_with_both},
@@ -250,7 +254,9 @@ const debug_case mutex_cases[] = {
     {"bare_wait_then_foreign", bare_wait_then_foreign},
     {"bare_destruction", bare_destruction},
     {"threads_of_their_own", threads_of_their_own},
+#ifdef PAWL_DEBUG
     {"little_memory", little_memory},
+#endif
     {"mixed_threads", mixed_threads},
     {0},
 };
