@@ -133,8 +133,8 @@ static void whoever_competes_is_not_rare(const lock_info *unused)
     CHECK(!pawl_mutex_competes(now), "a new thread");
     CHECK(!pawl_mutex_competes(now + PAWL_TICKS(RARE)), "too soon");
     CHECK(pawl_mutex_competes(now + 2 * PAWL_TICKS(RARE) + 1), "after a while");
-    behind(1, PAWL_AWAKE, ASKED);
     do {
+        behind(1, PAWL_AWAKE, ASKED);
         now = pawl_ticks();
         pawl_mutex_unlock(&mutex);
     } while (pawl_ticks() - now > PAWL_TICKS(RARE));
