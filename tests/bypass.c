@@ -41,6 +41,9 @@ static void work(int me, void *arg)
 {
     race *r = running = arg;
     uint64_t random = (uint64_t)me + 1;
+    lock_ctx first;
+    r->lock->lock(r->l, &first); /* takes queue nodes from the pool: to wait there is not to wait for the lock */
+    r->lock->unlock(r->l, &first);
     for (size_t i = 0; i < r->rounds; i++) {
         lock_ctx c;
         hook_settle(r->l);
