@@ -293,7 +293,9 @@ static int queue_up(pawl_mutex *m, bool rare, int clock, const struct timespec *
     if (pawl_queue_first(b, m) == &w)
         pawl_mutex_rouse(m, &w);
     pawl_bucket_unlock(b);
-    return pawl_mutex_wait(m, &w, clock, deadline);
+    int result = pawl_mutex_wait(m, &w, clock, deadline);
+    pawl_mutex_competes(pawl_ticks()); /* until now: a long wait does not make it rare */
+    return result;
 }
 
 static int lock_until(pawl_mutex *m, int clock, const struct timespec *deadline)

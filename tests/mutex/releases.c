@@ -3,6 +3,7 @@
 
 #include "../../src/park/events.h"
 
+#include <errno.h>
 #include <sched.h>
 
 enum { SHARE = 150000, GRACE = 32000, LOOK = 10000 }; /* as in src/mutex.c */
@@ -139,6 +140,20 @@ static void whoever_competes_is_not_rare(const lock_info *unused)
         pawl_mutex_unlock(&mutex);
     } while (pawl_ticks() - now > PAWL_TICKS(RARE));
     CHECK(!pawl_mutex_competes(now + PAWL_TICKS(RARE)), "it kept others waiting");
+}
+
+/* Else whoever has waited goes first the next time, and those behind it wait twice as long. */
+static void whoever_has_waited_is_not_rare(const lock_info *unused)
+{
+    (void)unused;
+    bool rare = true;
+    for (int tries = 0; rare && tries < 1000; tries++) { /* this thread may lose its CPU after the wait */
+        behind(0, 0, 0);
+        struct timespec deadline = pawl_from_now(CLOCK_MONOTONIC, 200000);
+        CHECK(pawl_mutex_lock_until(&mutex, CLOCK_MONOTONIC, &deadline) == ETIMEDOUT, "not held?");
+        rare = pawl_mutex_competes(pawl_ticks());
+    }
+    CHECK(!rare, "though it has competed all the time");
 }
 
 /* ---- releases */
@@ -397,6 +412,7 @@ static const promise promises[] = {
     ONE("mutex", whoever_comes_rarely_goes_first),
     ONE("mutex", nobody_is_overtaken_for_ever),
     ONE("mutex", whoever_competes_is_not_rare),
+    ONE("mutex", whoever_has_waited_is_not_rare),
     ONE("mutex", a_release_wakes_the_head_when_it_may),
     ONE("mutex", a_handoff_wakes_whoever_may_sleep),
     ONE("mutex", a_head_that_asks_is_handed_the_mutex),
