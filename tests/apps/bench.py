@@ -16,7 +16,7 @@ from stage import Failure, Missing, Stage
 
 # How much work is about a second; unbound's threads and its clients meet in the kernel, which takes more to even out.
 WORK = [(programs.sqlite_private, 2.5, "rows/s"), (programs.leveldb_readrandom, 6, "reads/s"),
-        (programs.unbound, 18, "answers/s")]
+        (programs.leveldb_fillrandom, 12, "writes/s"), (programs.unbound, 18, "answers/s")]
 
 
 def arguments():

@@ -1,7 +1,8 @@
-/* leveldb.cc - LevelDB by many threads: leveldb MODE FOLDER THREADS READS
+/* leveldb.cc - LevelDB by many threads: leveldb MODE FOLDER THREADS TIMES
  *
  * readrandom         each thread reads random keys
  * readwhilewriting   the same, while one more thread overwrites them
+ * fillrandom         each thread overwrites random keys; writers queue up, and each waits on a condition of its own
  */
 #include "timing.h"
 
@@ -61,14 +62,24 @@ void read_keys(leveldb::DB *db, uint64_t seed, int reads, outcome *o)
     }
 }
 
-uint64_t overwrite(leveldb::DB *db, const std::atomic<bool> &stop)
+uint64_t overwrite_one(leveldb::DB *db, uint64_t *seed, uint64_t version)
+{
+    uint64_t n = timing_random(seed) % keys;
+    check(db->Put(leveldb::WriteOptions(), key(n), value(n, version)));
+    return n;
+}
+
+void overwrite_keys(leveldb::DB *db, uint64_t seed, int writes, outcome *o)
+{
+    for (int i = 0; i < writes; i++, o->good++)
+        o->sum += overwrite_one(db, &seed, uint64_t(i));
+}
+
+void overwrite_until(leveldb::DB *db, const std::atomic<bool> &stop)
 {
     uint64_t version = 0, seed = 88172645463325252u;
-    while (!stop.load()) {
-        uint64_t n = timing_random(&seed) % keys;
-        check(db->Put(leveldb::WriteOptions(), key(n), value(n, ++version)));
-    }
-    return version;
+    while (!stop.load())
+        overwrite_one(db, &seed, ++version);
 }
 
 /* Every key once and in order, whatever was written meanwhile. */
@@ -87,10 +98,10 @@ int main(int argc, char **argv)
 {
     int threads = argc == 5 ? atoi(argv[3]) : 0;
     if (threads < 1) {
-        fprintf(stderr, "usage: leveldb readrandom|readwhilewriting FOLDER THREADS READS\n");
+        fprintf(stderr, "usage: leveldb readrandom|readwhilewriting|fillrandom FOLDER THREADS TIMES\n");
         return 2;
     }
-    int reads = atoi(argv[4]);
+    int times = atoi(argv[4]);
     leveldb::Options options;
     options.create_if_missing = true;
     leveldb::DB *opened;
@@ -103,20 +114,21 @@ int main(int argc, char **argv)
     std::atomic<bool> stop{false};
     std::thread writer;
     if (strcmp(argv[1], "readwhilewriting") == 0)
-        writer = std::thread([&] { overwrite(db.get(), stop); });
+        writer = std::thread([&] { overwrite_until(db.get(), stop); });
     std::vector<outcome> outcomes(threads);
-    std::vector<std::thread> readers;
+    std::vector<std::thread> team;
+    auto work = strcmp(argv[1], "fillrandom") == 0 ? overwrite_keys : read_keys;
     double began = timing_now();
     for (int t = 0; t < threads; t++)
-        readers.emplace_back(read_keys, db.get(), 1 + t, reads, &outcomes[t]);
-    for (auto &r : readers)
-        r.join();
-    timing_report(began, uint64_t(threads) * uint64_t(reads));
+        team.emplace_back(work, db.get(), 1 + t, times, &outcomes[t]);
+    for (auto &member : team)
+        member.join();
+    timing_report(began, uint64_t(threads) * uint64_t(times));
     stop = true;
     if (writer.joinable())
         writer.join();
     for (int t = 0; t < threads; t++)
-        printf("reader %d: %ju good, %ju bad, sum %ju\n", t, (uintmax_t)outcomes[t].good,
+        printf("thread %d: %ju good, %ju bad, sum %ju\n", t, (uintmax_t)outcomes[t].good,
                (uintmax_t)outcomes[t].bad, (uintmax_t)outcomes[t].sum);
     print_contents(db.get());
     return 0;

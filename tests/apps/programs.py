@@ -45,6 +45,11 @@ def leveldb_readwhilewriting(s):
 
 
 @program
+def leveldb_fillrandom(s):
+    return s.run(s.driver("leveldb"), "fillrandom", s.folder, 4, s.count(10000))
+
+
+@program
 def lmdb_killed_writers(s):
     return s.run(s.driver("lmdb"), s.folder, s.count(20))
 
