@@ -101,6 +101,11 @@ static uint64_t arrive(pawl_fairmutex *m, pawl_sleeper *w)
     }
 }
 
+static uint32_t state(const pawl_sleeper *w)
+{
+    return atomic_load_explicit(&w->state, memory_order_relaxed);
+}
+
 static bool is_owner(const pawl_sleeper *w)
 {
     return atomic_load_explicit(&w->state, memory_order_acquire) == OWNER; /* B: sees the critical section */
@@ -121,7 +126,7 @@ static bool spin(const pawl_sleeper *w)
 static bool yield(const pawl_sleeper *w)
 {
     uint32_t start = pawl_ticks();
-    while (!is_owner(w) && pawl_ticks() - start < PAWL_TICKS(PAWL_FAIRMUTEX_YIELDING) && pawl_yield())
+    while (state(w) != OWNER && pawl_ticks() - start < PAWL_TICKS(PAWL_FAIRMUTEX_YIELDING) && pawl_yield())
         ;
     return is_owner(w);
 }
@@ -130,8 +135,7 @@ static bool yield(const pawl_sleeper *w)
 static bool leave(pawl_fairmutex *m, pawl_sleeper *w)
 {
     pawl_bucket *b = pawl_bucket_lock(m);
-    bool late =
-        atomic_load_explicit(&w->state, memory_order_relaxed) == OWNER; /* ordered by the bucket's lock */
+    bool late = state(w) == OWNER; /* ordered by the bucket's lock */
     if (!late) {
         collect(b, m);
         dequeue(b, m, w);

@@ -73,7 +73,7 @@ static void a_waiter_spins_for_a_while(const lock_info *unused)
 
 static pawl_sleeper waiter[4];
 
-static uint32_t state(int i)
+static uint32_t state_of(int i)
 {
     return atomic_load(&waiter[i].state);
 }
@@ -93,7 +93,7 @@ static void expect_owner(int who, bool queued)
 {
     pawl_fairmutex_unlock(&mutex);
     for (int i = 0; i < 4; i++)
-        CHECK((state(i) == OWNER) == (i == who), "%d has it", i);
+        CHECK((state_of(i) == OWNER) == (i == who), "%d has it", i);
     CHECK(atomic_load(&mutex.word) == (uint64_t)(queued ? HELD | QUEUED : HELD), "word %llx",
           (unsigned long long)atomic_load(&mutex.word));
     CHECK(atomic_load(&pawl_bucket_of(&mutex)->lock) == 0, "the bucket is locked");
@@ -136,10 +136,10 @@ static void a_line_is_served_in_order(const lock_info *unused)
     expect_owner(0, true);
     CHECK(arrive(&mutex, &waiter[3]) != 0, "taken from its owner");
     pawl_fairmutex_unlock(&mutex);
-    CHECK(state(1) == OWNER, "somebody was overtaken");
+    CHECK(state_of(1) == OWNER, "somebody was overtaken");
     atomic_store(&waiter[1].state, AWAKE);
     pawl_fairmutex_unlock(&mutex);
-    CHECK(state(2) == OWNER, "somebody was overtaken");
+    CHECK(state_of(2) == OWNER, "somebody was overtaken");
     atomic_store(&waiter[2].state, AWAKE);
     expect_owner(3, false);
     pawl_fairmutex_unlock(&mutex);
