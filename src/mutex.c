@@ -246,7 +246,13 @@ void pawl_mutex_unlock_contended(pawl_mutex *m)
         pawl_reentry_defer(rouse_head, m);
         return;
     }
-    pawl_bucket *b = pawl_bucket_lock(m);
+    pawl_bucket *b = queue & PAWL_M_HANDOFF ? pawl_bucket_lock(m) : pawl_bucket_trylock(m);
+    if (PAWL_UNLIKELY(b == NULL)) { /* others queue up: nobody gets on while the owner waits for them */
+        release(m);
+        if (!(queue & PAWL_M_AWAKE))
+            rouse_head(m); /* else it competes, and a look at the clock can wait for the next release */
+        return;
+    }
     pawl_sleeper *head = pawl_queue_first(b, m);
     if (head == NULL) /* all have given up, or this is a child of fork() and they are in the parent */
         pawl_mutex_set_bits(m, PAWL_M_NOBODY, 0);

@@ -65,6 +65,16 @@ pawl_bucket *pawl_bucket_lock(const volatile void *key)
     return b;
 }
 
+pawl_bucket *pawl_bucket_trylock(const volatile void *key)
+{
+    pawl_bucket *b = pawl_bucket_of(key);
+    pawl_reentry_begin(b);
+    if (PAWL_LIKELY(take(b)))
+        return b;
+    pawl_reentry_end();
+    return NULL;
+}
+
 /* ---- queues */
 
 static uint64_t key_of(const pawl_sleeper *w)

@@ -21,6 +21,7 @@ typedef struct pawl_bucket {
 pawl_bucket *pawl_bucket_of(const volatile void *key);
 pawl_bucket *pawl_bucket_at(unsigned index);
 pawl_bucket *pawl_bucket_lock(const volatile void *key);
+pawl_bucket *pawl_bucket_trylock(const volatile void *key); /* null if it is taken */
 void pawl_bucket_unlock(pawl_bucket *b);
 
 pawl_sleeper *pawl_queue_first(pawl_bucket *b, const volatile void *key);

@@ -402,6 +402,43 @@ static void a_release_with_nobody_left_forgets_them(const lock_info *unused)
     CHECK(!is_held() && queue() == 0, "%u", queue());
 }
 
+static void *unlock(void *unused)
+{
+    pawl_mutex_unlock(&mutex);
+    return unused;
+}
+
+static void a_release_does_not_wait_for_the_bucket(const lock_info *unused)
+{
+    (void)unused;
+    pawl_sleeper *w = behind(2, PAWL_AWAKE, UP);
+    pawl_bucket *b = pawl_bucket_lock(&mutex);
+    CHECK(pawl_bucket_trylock(&mutex) == NULL, "it is taken");
+    pawl_mutex_unlock(&mutex);
+    CHECK(!is_held() && queue() == UP && patience() == 0 && mutex.step == 0, "looked at the clock");
+    pawl_bucket_unlock(b);
+    CHECK(first() == w && state_of(w) == PAWL_AWAKE, "the head is gone");
+}
+
+/* Not before the bucket is free, but the mutex is free until then. */
+static void a_release_wakes_the_head_when_the_bucket_is_free(const lock_info *unused)
+{
+    (void)unused;
+    static const uint32_t down[] = {PAWL_M_WAITERS, TIMED};
+    for (int i = 0; i < 2; i++) {
+        pawl_sleeper *w = behind(2, PAWL_ASLEEP, down[i]);
+        pawl_bucket *b = pawl_bucket_lock(&mutex);
+        pthread_t owner;
+        CHECK(pthread_create(&owner, NULL, unlock, NULL) == 0, "no thread");
+        while (is_held())
+            sched_yield();
+        CHECK(state_of(w) == PAWL_ASLEEP && queue() == down[i], "in spite of the lock: %u", queue());
+        pawl_bucket_unlock(b);
+        pthread_join(owner, NULL);
+        CHECK(state_of(w) == PAWL_AWAKE && queue() == UP, "not woken: %u", queue());
+    }
+}
+
 static const promise promises[] = {
     ONE("mutex", waiters_divide_a_round),
     ONE("mutex", a_share_begins_once),
@@ -423,6 +460,8 @@ static const promise promises[] = {
     ONE("mutex", a_share_begins_with_a_chance_to_yield),
     ONE("mutex", looks_are_as_rare_as_sections_are_short),
     ONE("mutex", a_release_with_nobody_left_forgets_them),
+    ONE("mutex", a_release_does_not_wait_for_the_bucket),
+    ONE("mutex", a_release_wakes_the_head_when_the_bucket_is_free),
 };
 
 HARNESS_MAIN_WITHOUT_LOCKS(promises)
