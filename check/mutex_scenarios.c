@@ -28,6 +28,12 @@ static void unlock(void)
     pawl_mutex_unlock(&it.mutex);
 }
 
+static void unlock_fairly(void)
+{
+    lab_leave(&it.mutex);
+    pawl_mutex_unlock_fair(&it.mutex);
+}
+
 static void visit(int id)
 {
     lock();
@@ -45,6 +51,16 @@ static void visit_unless_promised(int id)
     it.promised_by =
         atomic_load_explicit(&it.mutex.queue, memory_order_relaxed) & PAWL_M_HANDOFF ? id + 1 : 0;
     unlock();
+}
+
+/* The same, with an unlock that hands off to whoever was in the queue before it. */
+static void visit_fairly(int id)
+{
+    lock();
+    enter(id, &it.mutex);
+    lab_assert(it.promised_by != id + 1, "a fair unlock hands the mutex to the waiter");
+    it.promised_by = atomic_load_explicit(&it.mutex.queue, memory_order_relaxed) != 0 ? id + 1 : 0;
+    unlock_fairly();
 }
 
 /* With the fair mutex locked. */
@@ -162,6 +178,31 @@ static void overtake_timed(int id)
         visit(id);
 }
 
+/* One hands off to whoever waits, the others release as usual. */
+static void hand_off(int id)
+{
+    for (int i = 0; i < 3 - id; i++) {
+        if (id == 0)
+            visit_fairly(id);
+        else
+            visit_unless_promised(id);
+    }
+}
+
+/* The head of the queue may give up while it is handed the mutex. */
+static void hand_off_timed(int id)
+{
+    if (id == 1)
+        timed(id);
+    for (int i = 0; i < 2 - id; i++) {
+        lock();
+        enter(id, &it.mutex);
+        unlock_fairly();
+    }
+    if (id == 2)
+        visit(id);
+}
+
 /* ---- pawl_fairmutex */
 
 static void fair_timed(int id)
@@ -217,6 +258,12 @@ const scenario check_mutex_scenarios[] = {
      .threads = 3, .iterations = 1, .thread = timed, .finish = mutex_is_free, .applies = is_mutex},
     {.name = "mutex-timed-first", .what = "one of three has a deadline",
      .threads = 3, .iterations = 1, .thread = timed_first, .finish = mutex_is_free, .applies = is_mutex},
+    {.name = "mutex-fair", .what = "one hands the mutex to whoever waits, the other releases it",
+     .threads = 2, .iterations = 3, .thread = hand_off, .finish = mutex_is_free, .applies = is_mutex},
+    {.name = "mutex-fair-three", .what = "one hands the mutex to one of two that wait",
+     .threads = 3, .iterations = 3, .thread = hand_off, .finish = mutex_is_free, .applies = is_mutex},
+    {.name = "mutex-fair-timed", .what = "one hands the mutex to one that has a deadline",
+     .threads = 3, .iterations = 2, .thread = hand_off_timed, .finish = mutex_is_free, .applies = is_mutex},
     {.name = "fair-trylock", .what = "one locks, two try",
      .threads = 3, .iterations = 1, .thread = fair_try, .finish = fair_is_free, .applies = is_fairmutex},
     {.name = "fair-timed", .what = "two of three have a deadline",

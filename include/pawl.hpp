@@ -236,6 +236,13 @@ class basic_lock : public raw<X>, private detail::shelf<typename X::context>
         context c = this->get();
         X::unlock(this->native_handle(), &c);
     }
+
+    // Only pawl_mutex: hands off to the first in its queue (pawl/mutex.h).
+    template <class T = X>
+    auto unlock_fair() noexcept -> std::enable_if_t<std::is_same_v<typename T::lock_type, pawl_mutex>>
+    {
+        pawl_mutex_unlock_fair(this->native_handle());
+    }
 };
 
 template <class X>

@@ -234,19 +234,14 @@ static void rouse_head(void *mutex)
     pawl_mutex_let_go(b, head != NULL ? pawl_mutex_rouse(mutex, head) : NULL);
 }
 
-void pawl_mutex_unlock_contended(pawl_mutex *m)
+static void unlock(pawl_mutex *m, uint32_t queue, bool fair)
 {
-    uint32_t queue = pawl_mutex_bits(m);
-    if (PAWL_LIKELY(!(queue & PAWL_M_HANDOFF) && is_patient(m))) {
-        release(m);
-        return;
-    }
     if (PAWL_UNLIKELY(pawl_is_reentry(m))) {
         release(m);
         pawl_reentry_defer(rouse_head, m);
         return;
     }
-    pawl_bucket *b = queue & PAWL_M_HANDOFF ? pawl_bucket_lock(m) : pawl_bucket_trylock(m);
+    pawl_bucket *b = fair || (queue & PAWL_M_HANDOFF) ? pawl_bucket_lock(m) : pawl_bucket_trylock(m);
     if (PAWL_UNLIKELY(b == NULL)) { /* others queue up: nobody gets on while the owner waits for them */
         release(m);
         if (!(queue & PAWL_M_AWAKE))
@@ -258,7 +253,9 @@ void pawl_mutex_unlock_contended(pawl_mutex *m)
         pawl_mutex_set_bits(m, PAWL_M_NOBODY, 0);
     uint32_t now = pawl_ticks();
     pawl_mutex_competes(now);
-    deed deed = head == NULL ? NOTHING : judge(m, now);
+    if (fair)
+        m->looked = (uint16_t)now; /* a new owner learns from this how late it came */
+    deed deed = head == NULL ? NOTHING : fair ? HAND_OFF : judge(m, now);
     if (deed == HAND_OFF) {
         hand_off(b, m, head);
         return;
@@ -268,4 +265,18 @@ void pawl_mutex_unlock_contended(pawl_mutex *m)
     pawl_mutex_let_go(b, asleep);
     if (deed == GIVE_WAY)
         pawl_yield_once();
+}
+
+void pawl_mutex_unlock_contended(pawl_mutex *m)
+{
+    uint32_t queue = pawl_mutex_bits(m);
+    if (PAWL_LIKELY(!(queue & PAWL_M_HANDOFF) && is_patient(m)))
+        release(m);
+    else
+        unlock(m, queue, false);
+}
+
+void pawl_mutex_unlock_fair_contended(pawl_mutex *m)
+{
+    unlock(m, pawl_mutex_bits(m), true);
 }

@@ -33,6 +33,13 @@ __attribute__((noinline, cold)) static void unlock_with_hooks(pawl_mutex *m)
     pawl_debug_unlocked(m);
 }
 
+__attribute__((noinline, cold)) static void unlock_fair_with_hooks(pawl_mutex *m)
+{
+    pawl_debug_unlocking(m, "pawl_mutex", how(m));
+    pawl_mutex_unlock_fair(m);
+    pawl_debug_unlocked(m);
+}
+
 void pawl_mutex_lock_call(pawl_mutex *m)
 {
     if (PAWL_UNLIKELY(pawl_debug_on))
@@ -52,4 +59,12 @@ void pawl_mutex_unlock_call(pawl_mutex *m)
         unlock_with_hooks(m);
     else
         pawl_mutex_unlock(m);
+}
+
+void pawl_mutex_unlock_fair_call(pawl_mutex *m)
+{
+    if (PAWL_UNLIKELY(pawl_debug_on))
+        unlock_fair_with_hooks(m);
+    else
+        pawl_mutex_unlock_fair(m);
 }

@@ -75,6 +75,13 @@ static struct timespec from_now(uint64_t nanoseconds)
     }
 
 MUTEX(mutex, 3)
+
+void pawl_rust_mutex_unlock_fair(pawl_mutex *m);
+void pawl_rust_mutex_unlock_fair(pawl_mutex *m)
+{
+    pawl_mutex_unlock_fair(m);
+}
+
 MUTEX(fairmutex, 1)
 
 void pawl_rust_clh_destroy(pawl_clh *l);

@@ -44,6 +44,8 @@ typedef struct wish {
     bool wanted[FIGURES], some;
     const char *folder; /* NULL: tables on standard output */
     unsigned most;      /* threads                         */
+    bool units;         /* list them, and do nothing else  */
+    const char *shard;  /* NULL: all of them               */
 } wish;
 
 static const char *figure_name(const void *all, size_t i)
@@ -136,6 +138,24 @@ static void write_figure(const figure *f, const wish *w)
 
 /* ---- the command */
 
+/* Leaves every Nth of the wanted ones. */
+static void take_shard(wish *w)
+{
+    uint64_t part = 1, parts = 1, number = 0;
+    bool some = false;
+    if (w->shard != NULL)
+        parse_shard("--shard", w->shard, &part, &parts);
+    for (int i = 0; i < FIGURES; i++) {
+        bool wanted = w->wanted[i] || !w->some;
+        w->wanted[i] = wanted && number++ % parts == part - 1;
+        some |= w->wanted[i];
+    }
+    if (!some)
+        fail("--shard '%s': has no unit", w->shard);
+}
+
+enum { UNITS = 0x300, SHARD };
+
 static error_t parse(int key, char *argument, struct argp_state *state)
 {
     wish *w = state->input;
@@ -149,6 +169,12 @@ static error_t parse(int key, char *argument, struct argp_state *state)
     case 't':
         w->most = (unsigned)parse_number("--most-threads", argument, 1, 1024);
         return 0;
+    case UNITS:
+        w->units = true;
+        return 0;
+    case SHARD:
+        w->shard = argument;
+        return 0;
     }
     return ARGP_ERR_UNKNOWN;
 }
@@ -157,6 +183,8 @@ static const struct argp_option options[] = {
     {"figure", 'f', "LIST", 0, "Figures, such as hemlock-2 (default: all, which takes minutes)", 0},
     {"most-threads", 't', "N", 0, "Not more threads than this (default: as many as the machine has CPUs)", 0},
     {"output", 'o', "FOLDER", 0, "Write a file for each figure, for pawl report, instead of tables", 0},
+    {"units", UNITS, NULL, 0, "List the units that can be simulated apart: the figures", 0},
+    {"shard", SHARD, "K/N", 0, "Simulate the Kth of N parts of them", 0},
     {0},
 };
 
@@ -169,8 +197,12 @@ int figures_main(int argc, char **argv)
         .doc = "Simulate the papers' MutexBench figures, up to the thread counts of their machines.",
         .children = common_options};
     parse_options(&argp, argc, argv, 0, &w);
-    for (int i = 0; i < FIGURES; i++)
-        if (w.wanted[i] || !w.some)
+    take_shard(&w);
+    for (int i = 0; i < FIGURES; i++) {
+        if (w.wanted[i] && w.units)
+            puts(figures[i].name);
+        else if (w.wanted[i])
             write_figure(&figures[i], &w);
+    }
     return EXIT_SUCCESS;
 }

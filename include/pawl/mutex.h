@@ -24,6 +24,7 @@
  *                    0         WAITERS              TIMED                 TIMED | AWAKE        with HANDOFF
  *   lock             take it, or spin, queue up and sleep (in every state)
  *   unlock           release   release, wake head   release, wake head*   release*             hand off
+ *   unlock_fair      release   hand off (in every state)
  *   a timer is up    -         -                    AWAKE                 -                    look, sleep again
  *   the head loses   -         -                    -                     TIMED                sleep
  *   its share ends   -         -                    -                     HANDOFF              -
@@ -73,11 +74,13 @@ extern "C" {
 void pawl_mutex_lock_contended(pawl_mutex *m);
 int pawl_mutex_lock_until(pawl_mutex *m, int clock, const struct timespec *deadline);
 void pawl_mutex_unlock_contended(pawl_mutex *m);
+void pawl_mutex_unlock_fair_contended(pawl_mutex *m);
 
 /* Out of line: for other languages, and where code size matters more than a nanosecond. */
 void pawl_mutex_lock_call(pawl_mutex *m);
 bool pawl_mutex_trylock_call(pawl_mutex *m);
 void pawl_mutex_unlock_call(pawl_mutex *m);
+void pawl_mutex_unlock_fair_call(pawl_mutex *m);
 
 #ifdef __cplusplus
 }
@@ -110,4 +113,22 @@ static inline void pawl_mutex_release(pawl_mutex *m)
         atomic_store_explicit(&m->held, 0, memory_order_release); /* A: publishes the critical section */
 }
 
+static inline void pawl_mutex_release_fair(pawl_mutex *m)
+{
+    if (PAWL_UNLIKELY(atomic_load_explicit(&m->queue, memory_order_relaxed) != 0))
+        pawl_mutex_unlock_fair_contended(m);
+    else
+        atomic_store_explicit(&m->held, 0, memory_order_release); /* A */
+}
+
 PAWL_MUTEX_FUNCTIONS(mutex, held)
+
+/* Unlocks, and hands the mutex to the head of its queue, whatever the clock says: nobody barges past it, nor does this
+ * thread if it locks again at once. Everybody waits until the head runs, so use it where the order matters more than
+ * the time. A thread that has just come and still spins is not in the queue. */
+PAWL_HOOK void pawl_mutex_unlock_fair(pawl_mutex *m)
+{
+    pawl_hook_unlocking(m, "pawl_mutex", PAWL_HOW_OF(m->held));
+    pawl_mutex_release_fair(m);
+    pawl_hook_unlocked(m);
+}

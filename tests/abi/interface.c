@@ -26,6 +26,7 @@ pawl_waiter abi_waiter;
 void abi_use_others(void);
 void abi_use_others(void)
 {
+    pawl_mutex_unlock_fair(&abi_mutex);
     pawl_cond_wait(&abi_cond, &abi_mutex);
     pawl_cond_clockwait(&abi_cond, &abi_mutex, 0, NULL);
     pawl_cond_wait_fair(&abi_cond, &abi_fairmutex);

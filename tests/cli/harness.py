@@ -17,15 +17,27 @@ def test(function):
     return function
 
 
+class Skipped(Exception):
+    pass
+
+
+def skip(reason):
+    """Ends a test that cannot be run here; it does not count as passed."""
+    raise Skipped(reason)
+
+
 def run_all():
-    failed = 0
+    failed = skipped = 0
     for function in tests:
         try:
             function()
+        except Skipped as e:
+            skipped += 1
+            print(f"SKIP {function.__name__}: skipped: {e}")
         except Exception as e:  # a failed test must not keep the others from running
             failed += 1
             print(f"FAILED {function.__name__}: {e or type(e).__name__}")
-    print(f"{len(tests) - failed} passed, {failed} failed")
+    print(f"{len(tests) - failed - skipped} passed, {failed} failed, {skipped} skipped")
     return failed
 
 

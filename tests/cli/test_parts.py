@@ -4,10 +4,11 @@ import json
 import pathlib
 import shutil
 
-from harness import check, environment, folder, output, pawl, refused, root, run, test
+from harness import check, environment, folder, output, pawl, refused, root, run, skip, test
 import harness
 
 CHECK = ["check", "--quick", "--scenario", "contend", "--lock", "tts,ticket,clh"]
+SIM = ["sim", "mutexbench", "--machine", "laptop-8", "--lock", "tts,mcs", "--threads", "1,2,4", "-d", "1ms"]
 BENCH = ["bench", "mutexbench", "--lock", "tts,ticket", "--threads", "1,2,3", "-d", "2ms", "-r", "1"]
 
 
@@ -17,7 +18,7 @@ def units(*arguments):
 
 @test
 def shards_are_a_partition_of_the_units():
-    for command in [["check"], BENCH, ["bench", "grid"]]:
+    for command in [["check"], BENCH, ["bench", "grid"], SIM, ["sim", "grid"], ["sim", "figures"]]:
         everything = units(*command)
         check(len(everything) == len(set(everything)) > 2, str(everything))
         for parts in [1, 2, 3]:
@@ -92,13 +93,47 @@ def sweep_in_parts_merges_to_a_file_that_reports_read():
         refused([*BENCH, "--merge", f"{at}/1.json", f"{at}/2.json"], "its machine differs")
 
 
+def part(at, k, parts, *more):
+    """The command line of one part of a simulation, for GNU parallel."""
+    return [harness.build / "pawl", *SIM, "--shard", f"{k}/{parts}", "--json", "-o", f"{at}/{k}.json", *more]
+
+
+def points(text):
+    whole = json.loads(text)
+    whole["points"].sort(key=lambda p: (p["lock"], p["threads"]))
+    return whole
+
+
+@test
+def simulation_in_parts_by_parallel_is_the_whole():
+    with folder() as at:
+        p = run("parallel", "--will-cite", "-j2", *part(at, "{}", 3), ":::", "1", "2", "3", cwd=at)
+        check(p.returncode == 0, p.stderr)
+        files = [f"{at}/{k}.json" for k in [2, 1, 3]]
+        check(points(output(*SIM, "--merge", *files)) == points(output(*SIM, "--json")), "not what one run says")
+        refused([*SIM, "--merge", files[0], files[0]], "in a file before it")
+        output(*SIM, "--machine", "vm-2", "--threads", "1", "--json", "-o", f"{at}/other")
+        refused([*SIM, "--merge", files[0], f"{at}/other"], "differs")
+
+
+@test
+def parts_run_over_ssh():
+    if run("ssh", "-oBatchMode=yes", "-oStrictHostKeyChecking=no", "-oConnectTimeout=2", "localhost", "true").returncode != 0:
+        skip("no ssh server on localhost that lets us in")
+    with folder() as at:
+        p = run("parallel", "--will-cite", "-S", "localhost", *part(at, "{}", 2), ":::", "1", "2", cwd=at)
+        check(p.returncode == 0, p.stderr)
+        check(points(output(*SIM, "--merge", f"{at}/1.json", f"{at}/2.json")) == points(output(*SIM, "--json")), "not the whole")
+
+
 @test
 def bad_parts_are_refused():
-    for command in [["check"], [*BENCH, "--json"]]:
+    for command in [["check"], [*BENCH, "--json"], [*SIM, "--json"], ["sim", "figures"]]:
         for shard in ["1", "0/2", "3/2", "/2", "1/", "a/b", "1/0", "-1/2", "99999999999999999999/2"]:
             refused([*command, "--shard", shard], "--shard")
         refused([*command, "file"], "'file'")
     refused(["check", "--lock", "tts", "--shard", "2/2"], "has no unit")
+    refused(["sim", "figures", "--figure", "hemlock-2", "--shard", "2/2"], "has no unit")
     refused([*BENCH, "--shard", "1/2"], "--json")
 
 

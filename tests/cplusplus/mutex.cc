@@ -103,6 +103,23 @@ void timed_promises(const char *name)
             succeeds([&] { return std::unique_lock(l, std::try_to_lock).owns_lock(); }));
 }
 
+// That it hands off is for tests/mutex/handoff.c to see.
+template <class L>
+void handoff_promises(const char *name)
+{
+    L l;
+    int entered = 0;
+    team(3, [&] {
+        for (int i = 0; i < 300; i++) {
+            l.lock();
+            entered++;
+            l.unlock_fair();
+        }
+    });
+    promise(name, "excludes_with_unlock_fair", entered == 900 && l.try_lock());
+    l.unlock_fair();
+}
+
 template <class L>
 void mutex_promises(const char *name)
 {
@@ -236,6 +253,8 @@ int main()
     mutex_promises<pawl::fair_mutex>("fair_mutex");
     timed_promises<pawl::timed_mutex>("timed_mutex");
     timed_promises<pawl::fair_mutex>("fair_mutex");
+    handoff_promises<pawl::mutex>("mutex");
+    handoff_promises<pawl::timed_mutex>("timed_mutex");
     condition_promises<pawl::mutex>("mutex");
     condition_promises<pawl::timed_mutex>("timed_mutex");
     condition_promises<pawl::fair_mutex>("fair_mutex");

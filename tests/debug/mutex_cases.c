@@ -94,6 +94,10 @@ static void calls_mixed(void)
     if (!pawl_mutex_trylock_call(&m))
         abort();
     pawl_mutex_unlock_call(&m);
+    pawl_mutex_lock_call(&m);
+    pawl_mutex_unlock_fair_call(&m);
+    pawl_mutex_lock(&m);
+    pawl_mutex_unlock_fair(&m);
     pawl_mutex_lock_call(&n); /* after m, not inside it */
     pawl_mutex_lock_call(&m);
     pawl_mutex_unlock_call(&m);

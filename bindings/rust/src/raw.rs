@@ -113,6 +113,19 @@ lock!(
     pawl_rust_mutex_lock, pawl_rust_mutex_trylock, pawl_rust_mutex_unlock);
 timed!(RawMutex, 3, pawl_rust_mutex_lock_for);
 
+extern "C" {
+    fn pawl_rust_mutex_unlock_fair(l: *mut [u64; 3]);
+}
+
+// SAFETY: as unlock().
+unsafe impl RawMutexFair for RawMutex {
+    /// Hands the mutex to the first thread in its queue, without waiting until that thread's share is over.
+    #[inline]
+    unsafe fn unlock_fair(&self) {
+        pawl_rust_mutex_unlock_fair(self.0.get())
+    }
+}
+
 lock!(
     /// A mutex for strict order: first come, first served, and waiters that sleep.
     FairMutex, FairMutexGuard, RawFairMutex, 1, GuardSend,

@@ -2,7 +2,7 @@
 
 use lock_api::{RawMutex, RawMutexFair, RawMutexTimed};
 use pawl::*;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -88,33 +88,45 @@ fn deadlines_are_kept() {
     times_out::<RawFairMutex>();
 }
 
-/// A thread that asks again and again gets a fair lock only once before the waiter does.
-fn serves_in_order<R: RawMutexFair + Send + Sync>() {
+/// Waits until that thread sleeps: `task` is where the kernel tells of it.
+fn await_asleep(task: &std::path::Path) {
+    let state = || std::fs::read_to_string(task.join("stat")).unwrap();
+    while !state().rsplit(')').next().unwrap().starts_with(" S") {
+        thread::yield_now();
+    }
+}
+
+/// Whoever hands the lock to a waiter does not get it back before the waiter had it.
+fn serves_those_that_wait<R: RawMutexFair + Send + Sync>(by_bump: bool) {
     let mutex = lock_api::Mutex::<R, Vec<u32>>::new(Vec::new());
-    let (asks, done) = (AtomicBool::new(false), AtomicBool::new(false));
+    let (tell, told) = std::sync::mpsc::sync_channel(1);
     thread::scope(|s| {
         let mut held = mutex.lock();
         s.spawn(|| {
-            asks.store(true, Ordering::SeqCst);
+            tell.send(std::fs::canonicalize("/proc/thread-self").unwrap()).unwrap();
             mutex.lock().push(2);
-            done.store(true, Ordering::SeqCst);
         });
-        while !asks.load(Ordering::SeqCst) {
-            thread::yield_now();
-        }
+        await_asleep(&told.recv().unwrap());
         held.push(1);
-        while !done.load(Ordering::SeqCst) {
+        if by_bump {
             lock_api::MutexGuard::bump(&mut held);
+        } else {
+            lock_api::MutexGuard::unlock_fair(held);
+            held = mutex.lock();
         }
+        held.push(3);
     });
-    assert_eq!(*mutex.lock(), [1, 2]);
+    assert_eq!(*mutex.lock(), [1, 2, 3]);
 }
 
 #[test]
 fn fair_locks_serve_those_that_wait() {
-    serves_in_order::<RawFairMutex>();
-    serves_in_order::<RawTicket>();
-    serves_in_order::<RawClh>();
+    for by_bump in [false, true] {
+        serves_those_that_wait::<RawMutex_>(by_bump);
+        serves_those_that_wait::<RawFairMutex>(by_bump);
+        serves_those_that_wait::<RawTicket>(by_bump);
+        serves_those_that_wait::<RawClh>(by_bump);
+    }
 }
 
 fn hands_over<R: RawWait + Send + Sync>() {

@@ -22,6 +22,7 @@ void pawl_mutex_lock_contended(struct pawl_mutex *m) PAWL_NUMBERED("pawl_mutex_l
 int pawl_mutex_lock_until(struct pawl_mutex *m, int clock, const struct timespec *deadline)
     PAWL_NUMBERED("pawl_mutex_lock_until");
 void pawl_mutex_unlock_contended(struct pawl_mutex *m) PAWL_NUMBERED("pawl_mutex_unlock_contended");
+void pawl_mutex_unlock_fair_contended(struct pawl_mutex *m) PAWL_NUMBERED("pawl_mutex_unlock_fair_contended");
 
 int pawl_fairmutex_lock_until(struct pawl_fairmutex *m, int clock, const struct timespec *deadline)
     PAWL_NUMBERED("pawl_fairmutex_lock_until");
