@@ -17,15 +17,22 @@ def test(function):
     return function
 
 
+class Skipped(Exception):
+    """Says why a test can't run here. It counts as neither passed nor failed."""
+
+
 def run_all():
-    failed = 0
+    failed = skipped = 0
     for function in tests:
         try:
             function()
+        except Skipped as e:
+            skipped += 1
+            print(f"SKIP {function.__name__}: skipped: {e}")
         except Exception as e:  # a failed test must not keep the others from running
             failed += 1
             print(f"FAILED {function.__name__}: {e or type(e).__name__}")
-    print(f"{len(tests) - failed} passed, {failed} failed")
+    print(f"{len(tests) - failed - skipped} passed, {failed} failed" + (f", {skipped} skipped" if skipped else ""))
     return failed
 
 

@@ -83,7 +83,8 @@ __attribute__((noinline)) void holder_a(void)
         nap(1);
     nap(HOLD_MS);
     waiting[0] = waiting[1] = 0;
-    unlock_it(&wanted);
+    unlock_it(&wanted);                /* RELEASE */
+    __asm__ volatile("" ::: "memory"); /* not a tail call, which would leave no frame */
 }
 
 __attribute__((noinline)) void waiter_b(void)
