@@ -3,6 +3,8 @@
  * All lock through a wrapper, so that the calls of pthread_mutex_lock() say nothing. The tests look for the lines with a
  * name in capitals. It also compiles as C++.
  */
+#include "asleep.h"
+
 #include <pthread.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -11,7 +13,6 @@
 #include <string.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 enum { HOLD_MS = 10 };
@@ -42,25 +43,6 @@ static void unlock_it(pthread_mutex_t *m)
         pthread_spin_unlock(&spin);
     else
         pthread_mutex_unlock(m);
-}
-
-static void nap(long ms)
-{
-    struct timespec t = {ms / 1000, ms % 1000 * 1000000};
-    nanosleep(&t, NULL);
-}
-
-static bool is_asleep(pid_t thread)
-{
-    char path[64], state = '?';
-    snprintf(path, sizeof path, "/proc/self/task/%d/stat", (int)thread);
-    FILE *f = fopen(path, "r");
-    if (f == NULL)
-        return false;
-    if (fscanf(f, "%*d (%*[^)]) %c", &state) != 1)
-        state = '?';
-    fclose(f);
-    return state == 'S';
 }
 
 static bool is_waiting(int who)
