@@ -8,6 +8,7 @@
 #include "launch.h"
 #include "library.h"
 #include "parse.h"
+#include "program.h"
 
 #include "profile/attach/attach.h"
 #include "profile/book.h"
@@ -248,7 +249,7 @@ int profile_main(int argc, char **argv)
         fail("--for: only with --pid");
     if (r.lock == NULL)
         r.lock = launch_default_lock;
-    char library[PATH_MAX];
+    char library[PATH_MAX], program_path[PATH_MAX];
     launch_check(r.lock, r.command != 0 ? argv[r.command] : NULL, library, sizeof library);
     if (r.command == 0)
         fail("no command given; see '%s --help'", argv[0]);
@@ -260,6 +261,8 @@ int profile_main(int argc, char **argv)
     int book = profile_book_make(r.depth, SAMPLE, path, sizeof path);
     launch_set("PAWL_PROFILE", path);
     unsetenv("PAWL_STATS");
+    if (!program_find(argv[r.command], program_path, sizeof program_path))
+        launch_exec(argv + r.command); /* which says why */
     uint64_t origin = pawl_nanoseconds(CLOCK_MONOTONIC);
     int status = run(argv + r.command);
     char *command = join(argv + r.command);

@@ -183,14 +183,38 @@ def profile_refuses_what_it_cannot_do():
         pathlib.Path(f, "static.c").write_text("int main(void) { return 0; }\n")
         check(run("cc", "-static", "-o", f"{f}/static", f"{f}/static.c").returncode == 0, "cc -static")
         refused(["profile", "--", f"{f}/static"], "statically linked")
-        p = pawl("profile", "--json", f"{f}/p", "--", f"{f}/missing")
-        check(p.returncode == 127 and p.stderr.startswith(f"pawl: '{f}/missing': "), p.stderr)
+        p = pawl("profile", "--", f"{f}/missing")
+        check((p.returncode, p.stderr) == (127, f"pawl: '{f}/missing': No such file or directory\n"), p.stderr)
         pathlib.Path(f, "text").write_text("hello")
         os.chmod(f"{f}/text", 0o644)
-        p = pawl("profile", "--json", f"{f}/q", "--", f"{f}/text")
-        check(p.returncode == 126, f"exit {p.returncode}")
+        p = pawl("profile", "--", f"{f}/text")
+        check((p.returncode, p.stderr) == (126, f"pawl: '{f}/text': Permission denied\n"), p.stderr)
+        for content in [b"hello", b"MZ\x90\0\3\0\0\0", b""]:
+            pathlib.Path(f, "text").write_bytes(content)
+            os.chmod(f"{f}/text", 0o755)
+            for command in ["run", "profile", "tune"]:
+                refused([command, "--", f"{f}/text"], "neither a program for Linux (ELF) nor a script")
+        if os.getuid() == 0:
+            shutil.copy("/bin/true", f"{f}/raised")
+            os.chown(f"{f}/raised", 65534, -1)
+            os.chmod(f"{f}/raised", 0o4755)
+            for command in ["profile", "tune"]:
+                refused([command, "--", f"{f}/raised"], "set-user-ID")
         p = pawl("profile", "--json", "/dev/full", "--", "true")
         check(p.returncode == 2 and p.stderr.startswith("pawl: --json '/dev/full': "), p.stderr)
+
+
+@test
+def profile_adds_its_report_to_a_file_that_standard_error_is():
+    with folder() as f:
+        for options in [(), ("-o", "/dev/stderr"), ("-o", "/dev/stdout")]:
+            with open(f"{f}/log", "w") as log:
+                log.write("before\n")
+                log.flush()
+                p = run(harness.build / "pawl", "profile", *options, "--", "sh", "-c", "echo during >&2",
+                        capture_output=False, stdout=log, stderr=log)
+            lines = pathlib.Path(f, "log").read_text().splitlines()
+            check(p.returncode == 0 and lines[:2] == ["before", "during"] and lines[2].startswith("pawl profile: "), str(lines))
 
 
 @test
