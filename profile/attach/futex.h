@@ -6,10 +6,11 @@
 enum {
     ATTACH_CHUNK = 1024,  /* of a stack, aligned: it is there, or it is not */
     ATTACH_STACK = 8192,  /* bytes of a stack that are read */
+    ATTACH_HASHED = 4096, /* of them, those that tell stacks apart */
     ATTACH_STACKS = 4096, /* different stacks that are kept */
     ATTACH_WAITS = 1 << 15,
     ATTACH_THREADS = 1 << 15,
-    ATTACH_RANGES = 8,
+    ATTACH_RANGES = 4,
     ATTACH_RING = 1 << 24, /* bytes */
     ATTACH_REGISTERS = 17, /* of x86-64, as DWARF numbers them; the last is the program counter */
     ATTACH_SP = 7,

@@ -1,7 +1,6 @@
 """pawl profile -p, with programs whose hot futex is known; where the kernel permits it"""
 
 import contextlib
-import functools
 import json
 import os
 import pathlib
@@ -10,39 +9,8 @@ import signal
 import subprocess
 
 from harness import Skipped, check, eventually, folder, pawl, refused, root, run, test
-from profiles import blamed, culprit, frames, line_of, site
+from profiles import attached, blamed, culprit, frames, hottest, line_of, obstacle, running
 import harness
-
-
-@contextlib.contextmanager
-def running(*command):
-    process = subprocess.Popen([str(c) for c in command], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
-    try:
-        yield process
-    finally:
-        process.kill()
-        process.wait()
-
-
-@functools.cache
-def obstacle():
-    """Why no process can be watched here, or None."""
-    with running("sleep", 600) as other:
-        p = pawl("profile", "-p", other.pid, "--for", "1ms", "-o", "/dev/null")
-        return None if p.returncode == 0 else p.stderr.strip()
-
-
-def attached(pid, *options):
-    if obstacle():
-        raise Skipped(obstacle())
-    with folder() as f:
-        p = pawl("profile", "-p", pid, "--for", "500ms", "--json", f"{f}/p", *options)
-        check(p.returncode == 0 and p.stderr == "", f"exit {p.returncode}: {p.stderr}")
-        return json.loads(pathlib.Path(f, "p").read_text())
-
-
-def hottest(profile, name):
-    return bool(profile["locks"]) and profile["locks"][0]["name"] == name and profile["locks"][0]["contended"] >= 4
 
 
 def address_of(pid, program, symbol):
