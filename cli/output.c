@@ -62,9 +62,31 @@ static void open_temporary(target *t, const char *path, mode_t mode)
         give_up(t, path, errno);
 }
 
+/* A descriptor of this process, or -1. It may be a file that others write to, too, and that must not be replaced. */
+static int standard_stream(const char *path)
+{
+    static const struct {
+        const char *name;
+        int fd;
+    } streams[] = {{"/dev/stdout", STDOUT_FILENO},     {"/dev/stderr", STDERR_FILENO},
+                   {"/dev/fd/1", STDOUT_FILENO},       {"/dev/fd/2", STDERR_FILENO},
+                   {"/proc/self/fd/1", STDOUT_FILENO}, {"/proc/self/fd/2", STDERR_FILENO}};
+    for (size_t i = 0; i < sizeof streams / sizeof streams[0]; i++)
+        if (strcmp(path, streams[i].name) == 0)
+            return streams[i].fd;
+    return -1;
+}
+
 static target open_target(const char *option, const char *path)
 {
     target t = {.option = option, .name = resolve(path)};
+    int stream = standard_stream(path);
+    if (stream >= 0) {
+        t.fd = fcntl(stream, F_DUPFD_CLOEXEC, 0);
+        if (t.fd < 0)
+            give_up(&t, path, errno);
+        return t;
+    }
     struct stat there;
     bool exists = stat(t.name, &there) == 0;
     if (!exists && *path != '\0') {

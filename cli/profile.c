@@ -8,7 +8,9 @@
 #include "launch.h"
 #include "library.h"
 #include "parse.h"
+#include "program.h"
 
+#include "profile/attach/attach.h"
 #include "profile/book.h"
 #include "profile/reports.h"
 #include "report/page.h"
@@ -30,6 +32,8 @@ typedef struct request {
     uint32_t depth;
     const char *paths[FORMATS]; /* NULL: not asked for; "-": standard output */
     int command;                /* its place in argv, or 0 */
+    uint32_t pid;               /* of a process to attach to, or 0 */
+    uint64_t for_ns;            /* 0: as long as it runs */
 } request;
 
 static void write_json(output *o, const json_t *document)
@@ -160,6 +164,12 @@ static error_t parse(int key, char *argument, struct argp_state *state)
     case 'd':
         r->depth = (uint32_t)parse_number("--depth", argument, 1, STATS_DEPTH);
         return 0;
+    case 'p':
+        r->pid = (uint32_t)parse_number("--pid", argument, 1, INT32_MAX);
+        return 0;
+    case 'F':
+        r->for_ns = parse_duration("--for", argument);
+        return 0;
     case ARGP_KEY_ARG:
         r->command = state->next - 1;
         state->next = state->argc;
@@ -177,12 +187,14 @@ static const struct argp_option options[] = {
     {"lock", 'l', "NAME", 0, "The lock under the program (pawl_mutex)", 1},
     {"wait", 'w', "POLICY", 0, "How threads wait: spin, yield or park (park)", 1},
     {"depth", 'd', "N", 0, "Frames of a stack to keep, from 1, only the call, to 32 (32)", 1},
+    {"pid", 'p', "PID", 0, "Run nothing, but watch the process PID, as root", 2},
+    {"for", 'F', "TIME", 0, "With --pid: for so long, such as 10s (until it ends, or Ctrl-C)", 2},
     {0},
 };
 
 static const struct argp argp = {.options = options,
                                  .parser = parse,
-                                 .args_doc = "[--] COMMAND [ARGUMENT...]",
+                                 .args_doc = "[--] COMMAND [ARGUMENT...]\n--pid PID",
                                  .doc = "Run a command and show which locks its threads waited for, on which "
                                         "stack, and on which stack the thread "
                                         "that held the lock had acquired it. Nothing is recompiled. There is "
@@ -201,17 +213,47 @@ static char *join(char **argv)
     return text;
 }
 
+static void check_outputs(const request *r)
+{
+    for (int i = 0; i < FORMATS; i++)
+        if (r->paths[i] != NULL && strcmp(r->paths[i], "-") != 0)
+            output_check_as(formats[i].option, r->paths[i]);
+}
+
+/* A process that runs already. */
+static int watch(const request *r, char **argv)
+{
+    if (r->command != 0)
+        fail("--pid: takes no command, but there is '%s'", argv[r->command]);
+    if (r->lock != NULL || r->wait != NULL)
+        fail("--%s: not with --pid: a process that runs keeps its locks", r->lock != NULL ? "lock" : "wait");
+    attach_check(r->pid);
+    check_outputs(r);
+    char command[32];
+    snprintf(command, sizeof command, "-p %u", (unsigned)r->pid);
+    json_t *document = document_new(command);
+    attach_run(&(attachment){r->pid, r->for_ns, r->depth}, document);
+    document_finish(document);
+    write_reports(r, document);
+    json_decref(document);
+    return EXIT_SUCCESS;
+}
+
 int profile_main(int argc, char **argv)
 {
-    request r = {.lock = launch_default_lock, .depth = STATS_DEPTH};
+    request r = {.depth = STATS_DEPTH};
     parse_options(&argp, argc, argv, ARGP_IN_ORDER, &r);
-    char library[PATH_MAX];
+    if (r.pid != 0)
+        return watch(&r, argv);
+    if (r.for_ns != 0)
+        fail("--for: only with --pid");
+    if (r.lock == NULL)
+        r.lock = launch_default_lock;
+    char library[PATH_MAX], program_path[PATH_MAX];
     launch_check(r.lock, r.command != 0 ? argv[r.command] : NULL, library, sizeof library);
     if (r.command == 0)
         fail("no command given; see '%s --help'", argv[0]);
-    for (int i = 0; i < FORMATS; i++)
-        if (r.paths[i] != NULL && strcmp(r.paths[i], "-") != 0)
-            output_check_as(formats[i].option, r.paths[i]);
+    check_outputs(&r);
     if (r.wait != NULL)
         launch_set("PAWL_WAIT", r.wait);
     library_preload(library);
@@ -219,6 +261,8 @@ int profile_main(int argc, char **argv)
     int book = profile_book_make(r.depth, SAMPLE, path, sizeof path);
     launch_set("PAWL_PROFILE", path);
     unsetenv("PAWL_STATS");
+    if (!program_find(argv[r.command], program_path, sizeof program_path))
+        launch_exec(argv + r.command); /* which says why */
     uint64_t origin = pawl_nanoseconds(CLOCK_MONOTONIC);
     int status = run(argv + r.command);
     char *command = join(argv + r.command);

@@ -104,6 +104,8 @@ const char *program_obstacle(const char *path)
                 obstacle = elf(fd, &head.elf);
         }
         close(fd);
+        if (!is_script && !is_elf && length >= 0)
+            return "it is neither a program for Linux (ELF) nor a script that begins with #!";
         if (!is_script)
             break;
         head.text[length] = '\0';

@@ -45,8 +45,9 @@ static json_int_t place_of(json_t *d, const char *array, const char *places, jso
 
 static bool is_about_locking(const char *word, size_t length)
 {
-    static const char *const words[] = {"lock",  "locked",  "locker",  "trylock", "spinlock",
-                                        "mutex", "acquire", "gthread", "guard"};
+    static const char *const words[] = {"lock",    "locked",  "locker",  "trylock", "spinlock",
+                                        "mutex",   "acquire", "gthread", "guard",   "futex",
+                                        "pthread", "syscall", "sem",     "unlock",  "release"};
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
         if (strlen(words[i]) == length && strncasecmp(words[i], word, length) == 0)
             return true;
@@ -59,14 +60,15 @@ static bool is_wrapper(const char *name)
     if (strncmp(name, "std::", 5) == 0)
         return true;
     const char *end = name + strcspn(name, "(");
-    for (const char *word = name; word < end;) {
+    for (const char *word = name + strspn(name, "_"); word < end;) {
         const char *at = word + 1;
         while (at < end && isalpha((unsigned char)*at) &&
                !(isupper((unsigned char)*at) && islower((unsigned char)at[-1])))
             at++;
         if (is_about_locking(word, (size_t)(at - word)))
             return true;
-        word = at < end && !isalpha((unsigned char)*at) ? at + 1 : at;
+        for (word = at; word < end && !isalpha((unsigned char)*word);)
+            word++;
     }
     return false;
 }
@@ -123,8 +125,7 @@ static void sort(json_t *d, const char *array, const char *key)
     json_object_set_new(d, array, sorted);
 }
 
-/* Locks are referred to by their place, which sorting changes. Condition variables come last: most threads that wait on
- * one have nothing to do. */
+/* Locks are referred to by their place, which sorting changes. What idle threads wait for comes last. */
 static void sort_locks(json_t *d)
 {
     static const char *const users[] = {"waits", "holds", "worst"};
@@ -132,7 +133,7 @@ static void sort_locks(json_t *d)
     size_t count = json_array_size(locks), i;
     for (i = 0; i < count; i++) {
         json_t *lock = json_array_get(locks, i);
-        json_int_t last = strcmp(text_in(lock, "kind"), "condition variable") == 0 ? INT64_MIN / 2 : 0;
+        json_int_t last = waits_for_event(lock) ? INT64_MIN / 2 : 0;
         json_object_set_new(lock, "before", json_integer((json_int_t)i));
         json_object_set_new(lock, "rank", json_integer(last + number_in(lock, "waited_ns")));
     }
@@ -179,6 +180,20 @@ json_t *item_of(const json_t *d, const char *array, const json_t *object, const 
     return json_is_integer(place)
                ? json_array_get(json_object_get(d, array), (size_t)json_integer_value(place))
                : NULL;
+}
+
+bool is_attached(const json_t *d)
+{
+    return json_is_true(json_object_get(d, "attached"));
+}
+
+bool waits_for_event(const json_t *lock)
+{
+    static const char *const kinds[] = {"condition variable", "semaphore", "barrier", "thread's end"};
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
+        if (strcmp(text_in(lock, "kind"), kinds[i]) == 0)
+            return true;
+    return false;
 }
 
 static const char *base(const char *path)

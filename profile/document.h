@@ -3,10 +3,13 @@
  *   frames[]     functions with their lines, each once
  *   stacks[]     {"frames": [...], "site": n}: innermost first; `site` is the first frame that is not about locking itself
  *   processes[]  a program in a process
- *   locks[]      those that were waited for, longest first, then some of the others, then condition variables
+ *   locks[]      those that were waited for, longest first, then some of the others, then what threads wait for idly
  *   waits[]      a lock, the waiter's stack and the holder's (null: not known): how often, how long
  *   holds[]      a lock and the stack that acquired it: of those that were timed, how long it was held
  *   worst[]      the longest waits, one by one
+ *
+ * Of a process that was attached to ("attached": true) only waits in the kernel are known: acquisitions are null, there are no
+ * holds, and the holder is the thread that ended the wait.
  *
  * Everything refers to locks, stacks and frames by their place. Times are in nanoseconds.
  */
@@ -35,6 +38,12 @@ void document_finish(json_t *document);
 json_int_t number_in(const json_t *object, const char *key);
 const char *text_in(const json_t *object, const char *key);
 json_t *item_of(const json_t *document, const char *array, const json_t *object, const char *key);
+
+/* Whether it is of a process that ran already. */
+bool is_attached(const json_t *document);
+
+/* Whether a thread that waits for it has nothing to do, mostly: a condition variable, a semaphore, and the like. */
+bool waits_for_event(const json_t *lock);
 
 /* "function (file:line)", or "module+offset": "put (queue.c:12)". Returns the room. */
 enum { PLACE_ROOM = 512 };

@@ -33,7 +33,7 @@ void profile_folded(output *o, const json_t *d)
         put_frames(o->file, d, item_of(d, "stacks", wait, "waiter"));
         const json_t *holder = item_of(d, "stacks", wait, "holder");
         if (holder != NULL) {
-            fputs(";blocked by ", o->file);
+            fputs(is_attached(d) ? ";woken by " : ";blocked by ", o->file);
             put(o->file, site_text(d, holder, room));
         }
         fprintf(o->file, " %lld\n", (long long)number_in(wait, "total_ns"));
@@ -76,9 +76,10 @@ static void add_wait(json_t *events, const json_t *d, const json_t *w)
                since = number_in(w, "held_since_ns");
     add_event(events, "wait for", name, w, start, end, "waiter_tid",
               json_pack("{so ss so}", "stack", stack_lines(d, item_of(d, "stacks", w, "waiter")),
-                        "blocked by", site_text(d, holder, room), "holder", stack_lines(d, holder)));
+                        is_attached(d) ? "woken by" : "blocked by", site_text(d, holder, room), "holder",
+                        stack_lines(d, holder)));
     /* Holders are on a track of their own: one hold may block several, and what it did else is not known. */
-    if (number_in(w, "holder_tid") > 0)
+    if (number_in(w, "holder_tid") > 0 && !is_attached(d))
         add_event(events, "holds", name, w, since >= 0 && since < start ? since : start, end, "holder_tid",
                   json_pack("{so}", "stack", stack_lines(d, holder)));
 }

@@ -12,8 +12,7 @@
 #include <sys/mman.h>
 #include <sys/uio.h>
 
-/* The text of /proc/PID/maps, to be freed; NULL, with errno, if it can't be read. */
-static char *read_maps(uint32_t pid)
+char *live_maps(uint32_t pid)
 {
     char path[64], *text = NULL;
     size_t size = 0;
@@ -52,7 +51,7 @@ static uint32_t find_only(void)
     while (processes != NULL && (entry = readdir(processes)) != NULL) {
         uint32_t pid =
             isdigit((unsigned char)entry->d_name[0]) ? (uint32_t)strtoul(entry->d_name, NULL, 10) : 0;
-        char *maps = pid != 0 ? read_maps(pid) : NULL;
+        char *maps = pid != 0 ? live_maps(pid) : NULL;
         if (maps != NULL && find_tables(maps) != 0) {
             if (found != 0)
                 fail("there are several processes to look at, %u and %u among them: choose one with -p",
@@ -71,7 +70,7 @@ static uint32_t find_only(void)
 live live_open(uint32_t pid)
 {
     live l = {.pid = pid != 0 ? pid : find_only()};
-    l.maps = read_maps(l.pid);
+    l.maps = live_maps(l.pid);
     if (l.maps == NULL)
         fail("-p %u: %s", (unsigned)l.pid, strerror(errno == ENOENT ? ESRCH : errno != 0 ? errno : ESRCH));
     l.address = find_tables(l.maps);

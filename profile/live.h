@@ -13,6 +13,9 @@ typedef struct live {
     symbols *symbols;
 } live;
 
+/* The text of /proc/PID/maps, to be freed; NULL, with errno, if it can't be read or is empty. */
+char *live_maps(uint32_t pid);
+
 /* The process, or the only one that has tables if it is 0. Fails, and says why. */
 live live_open(uint32_t pid);
 void live_close(live *l);

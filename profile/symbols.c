@@ -45,7 +45,7 @@ static bool find_mapping(const symbols *s, uint64_t address, mapping *found)
 }
 
 /* Reading debug information takes long, so only on demand. */
-static Dwfl *dwfl_of(symbols *s)
+Dwfl *symbols_dwfl(symbols *s)
 {
     static const Dwfl_Callbacks callbacks = {
         .find_elf = dwfl_linux_proc_find_elf,
@@ -220,7 +220,7 @@ static void add_by_symbol(Dwfl_Module *module, Dwarf_Addr address, json_t *frame
 static void find_frames(symbols *s, Dwarf_Addr call, json_t *frames)
 {
     size_t before = json_array_size(frames);
-    Dwfl_Module *module = dwfl_of(s) != NULL ? dwfl_addrmodule(s->dwfl, call) : NULL;
+    Dwfl_Module *module = symbols_dwfl(s) != NULL ? dwfl_addrmodule(s->dwfl, call) : NULL;
     if (module == NULL) {
         json_t *frame = add(frames);
         char raw[32];
@@ -297,7 +297,8 @@ bool symbols_data(symbols *s, uint64_t address, char *name, size_t size)
 {
     enum { LARGEST = 1 << 28 }; /* .bss, which follows the file's mappings */
     mapping m;
-    if (!find_mapping(s, address, &m) || address > m.to + LARGEST || m.path[0] != '/' || dwfl_of(s) == NULL)
+    if (!find_mapping(s, address, &m) || address > m.to + LARGEST || m.path[0] != '/' ||
+        symbols_dwfl(s) == NULL)
         return false;
     search wanted = {m.path, address, name, size};
     return dwfl_getmodules(s->dwfl, search_module, &wanted, 0) > 0;

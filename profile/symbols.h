@@ -19,3 +19,7 @@ void symbols_frames(symbols *s, uint64_t address, json_t *frames);
 
 /* "symbol" or "symbol+0x8" for data of a program or library; false if it is not known. */
 bool symbols_data(symbols *s, uint64_t address, char *name, size_t size);
+
+/* libdw's view of the process, for who unwinds a stack; NULL if nothing is mapped. Only where there is libdw. */
+struct Dwfl;
+struct Dwfl *symbols_dwfl(symbols *s);

@@ -92,9 +92,12 @@ static void print_group(output *o, const json_t *d, const char *indent, const ch
                         json_int_t whole)
 {
     char room[PLACE_ROOM];
-    fprintf(o->file, "%s%s %s: %s (%.0f %%), %lld wait%s, worst %s\n", indent, what,
-            site_text(d, g->stack, room), in_words(g->total_ns).text, percent(g->total_ns, whole),
-            (long long)g->count, g->count == 1 ? "" : "s", in_words(g->worst_ns).text);
+    const char *place = g->stack != NULL || !is_attached(d)
+                            ? site_text(d, g->stack, room)
+                            : "no call that was seen (a timeout, a signal, a thread's end, or not yet)";
+    fprintf(o->file, "%s%s %s: %s (%.0f %%), %lld wait%s, worst %s\n", indent, what, place,
+            in_words(g->total_ns).text, percent(g->total_ns, whole), (long long)g->count,
+            g->count == 1 ? "" : "s", in_words(g->worst_ns).text);
 }
 
 static void print_holder(output *o, const json_t *d, size_t lock, const group *holder, json_int_t whole,
@@ -111,15 +114,10 @@ static void print_holder(output *o, const json_t *d, size_t lock, const group *h
     free(waiters);
 }
 
-static bool is_cond(const json_t *lock)
-{
-    return strcmp(text_in(lock, "kind"), "condition variable") == 0;
-}
-
 void profile_text_lock(output *o, const json_t *d, size_t place)
 {
     const json_t *lock = json_array_get(json_object_get(d, "locks"), place);
-    bool signals = is_cond(lock);
+    bool signals = waits_for_event(lock) || is_attached(d);
     const char *kind = text_in(lock, "kind"), *name = text_in(lock, "name");
     bool named = strncmp(name, kind, strlen(kind)) != 0;
     fprintf(o->file, "\n%zu. %s%s%s\n", place + 1, named ? kind : "", named ? " " : "", name);
@@ -140,7 +138,7 @@ static bool is_shown(const json_t *d, size_t place, bool conds)
     json_t *locks = json_object_get(d, "locks"), *lock;
     size_t i, before = 0;
     json_array_foreach (locks, i, lock) {
-        if (is_cond(lock) != conds || number_in(lock, "contended") == 0)
+        if (waits_for_event(lock) != conds || number_in(lock, "contended") == 0)
             continue;
         if (i == place)
             return before < (conds ? CONDS : LOCKS);
@@ -149,31 +147,49 @@ static bool is_shown(const json_t *d, size_t place, bool conds)
     return false;
 }
 
+static void add_titles(grid *g, bool attached)
+{
+    static const char *const seen[] = {"",      "acquired",   "contended",   "waited",
+                                       "worst", "held, mean", "held, worst", ""},
+                             *const slept[] = {"", "waits", "waited", "worst", ""};
+    for (size_t i = 0; i < (attached ? sizeof slept : sizeof seen) / sizeof seen[0]; i++)
+        grid_add(g, "%s", attached ? slept[i] : seen[i]);
+}
+
+static void add_row(grid *g, const json_t *lock, size_t place, bool attached)
+{
+    bool timed = number_in(lock, "holds_timed") > 0;
+    grid_add(g, "%zu", place + 1);
+    grid_add(g, "%lld", (long long)number_in(lock, attached ? "contended" : "acquisitions"));
+    if (!attached)
+        grid_add(g, "%.1f %%", percent(number_in(lock, "contended"), number_in(lock, "acquisitions")));
+    grid_add(g, "%s", in_words(number_in(lock, "waited_ns")).text);
+    grid_add(g, "%s", in_words(number_in(lock, "worst_ns")).text);
+    if (!attached) {
+        grid_add(g, "%s", timed ? in_words(number_in(lock, "hold_mean_ns")).text : "");
+        grid_add(g, "%s", timed ? in_words(number_in(lock, "hold_worst_ns")).text : "");
+    }
+    grid_add(g, "%s", text_in(lock, "name"));
+}
+
 static void print_locks(output *o, const json_t *d, bool conds)
 {
-    grid g = grid_new("rrrrrrrl");
-    static const char *const titles[] = {"",      "acquired",   "contended",   "waited",
-                                         "worst", "held, mean", "held, worst", ""};
-    for (size_t i = 0; i < sizeof titles / sizeof titles[0]; i++)
-        grid_add(&g, "%s", titles[i]);
+    bool attached = is_attached(d);
+    grid g = grid_new(attached ? "rrrrl" : "rrrrrrrl");
+    add_titles(&g, attached);
     json_t *lock;
     size_t i, shown = 0;
     json_array_foreach (json_object_get(d, "locks"), i, lock) {
         if (!is_shown(d, i, conds))
             continue;
         shown++;
-        bool timed = number_in(lock, "holds_timed") > 0;
-        grid_add(&g, "%zu", i + 1);
-        grid_add(&g, "%lld", (long long)number_in(lock, "acquisitions"));
-        grid_add(&g, "%.1f %%", percent(number_in(lock, "contended"), number_in(lock, "acquisitions")));
-        grid_add(&g, "%s", in_words(number_in(lock, "waited_ns")).text);
-        grid_add(&g, "%s", in_words(number_in(lock, "worst_ns")).text);
-        grid_add(&g, "%s", timed ? in_words(number_in(lock, "hold_mean_ns")).text : "");
-        grid_add(&g, "%s", timed ? in_words(number_in(lock, "hold_worst_ns")).text : "");
-        grid_add(&g, "%s", text_in(lock, "name"));
+        add_row(&g, lock, i, attached);
     }
     if (shown > 0) {
-        fprintf(o->file, "\n%s\n", conds ? "Condition variables" : "Locks");
+        fprintf(o->file, "\n%s\n",
+                !conds     ? "Locks"
+                : attached ? "Condition variables, semaphores, barriers, ends of threads"
+                           : "Condition variables");
         grid_print(&g, o->file);
     }
     grid_free(&g);
@@ -185,15 +201,33 @@ static void print_lost(output *o, const json_t *process, const char *key, const 
         fprintf(o->file, "  %lld %s\n", (long long)number_in(process, key), what);
 }
 
+static const char *program_of(const json_t *p)
+{
+    const char *slash = strrchr(text_in(p, "program"), '/');
+    return slash != NULL ? slash + 1 : text_in(p, "program");
+}
+
+static void print_attached(output *o, const json_t *d, const json_t *p)
+{
+    json_int_t locks = number_in(p, "locks"), waits = number_in(p, "contended");
+    fprintf(o->file, "%s (%lld), watched for %s: %lld wait%s for %lld futex%s, %s waited\n", program_of(p),
+            (long long)number_in(p, "pid"), in_words(number_in(d, "elapsed_ns")).text, (long long)waits,
+            waits == 1 ? "" : "s", (long long)locks, locks == 1 ? "" : "es",
+            in_words(number_in(p, "waited_ns")).text);
+    print_lost(o, p, "still_waiting", "of them have not ended");
+    print_lost(o, p, "void_waits", "more returned at once, because the word had changed");
+    print_lost(o, p, "lost_waits", "waits were of more threads or pairs of stacks than the tables hold");
+    print_lost(o, p, "lost_stacks", "stacks did not fit");
+}
+
 static void print_process(output *o, const json_t *p)
 {
     json_int_t locks = number_in(p, "locks"), all = number_in(p, "acquisitions"),
                contended = number_in(p, "contended");
-    const char *program = strrchr(text_in(p, "program"), '/');
     fprintf(o->file, "%s (%lld) under %s: %lld acquisitions of %lld lock%s, %.2f %% contended, %s waited\n",
-            program != NULL ? program + 1 : text_in(p, "program"), (long long)number_in(p, "pid"),
-            text_in(p, "lock"), (long long)all, (long long)locks, locks == 1 ? "" : "s",
-            percent(contended, all), in_words(number_in(p, "waited_ns")).text);
+            program_of(p), (long long)number_in(p, "pid"), text_in(p, "lock"), (long long)all,
+            (long long)locks, locks == 1 ? "" : "s", percent(contended, all),
+            in_words(number_in(p, "waited_ns")).text);
     print_lost(o, p, "beyond_the_table",
                "acquisitions were of more locks than the table holds: only their waits are known");
     print_lost(o, p, "lost_pairs", "waits or holds were of more pairs of stacks than the table holds");
@@ -211,7 +245,9 @@ void profile_text(output *o, const json_t *d)
     json_array_foreach (json_object_get(d, "notes"), i, item)
         fprintf(o->file, "note: %s\n", json_string_value(item));
     json_array_foreach (json_object_get(d, "processes"), i, item)
-        if (number_in(item, "acquisitions") > 0 || i == 0)
+        if (is_attached(d))
+            print_attached(o, d, item);
+        else if (number_in(item, "acquisitions") > 0 || i == 0)
             print_process(o, item);
     for (int conds = 0; conds < 2; conds++) {
         print_locks(o, d, conds);

@@ -232,6 +232,10 @@ int top_main(int argc, char **argv)
         fail("--json: only with --once");
     if (!r.once && (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO)))
         fail("not a terminal; --once shows one interval");
+    const char *terminal = getenv("TERM");
+    if (!r.once && (terminal == NULL || *terminal == '\0' || strcmp(terminal, "dumb") == 0))
+        fail("TERM='%s': no terminal to draw on; --once shows one interval",
+             terminal != NULL ? terminal : "");
     top t = top_open(r.pid);
     if (!r.once) {
         watch(&t, r.interval_ns);

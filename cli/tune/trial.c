@@ -9,10 +9,12 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <math.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/time.h>
@@ -31,7 +33,13 @@ static void set_alarm(double seconds)
     setitimer(ITIMER_REAL, &timer, NULL);
 }
 
-static _Noreturn void become(const tuning *s, const candidate *c, int output, const char *book)
+/* What is put under a command, and what it is told. */
+typedef struct ground {
+    const char *library;         /* NULL: nothing */
+    const char *variable, *path; /* where it is to write what it measures; NULL: nowhere */
+} ground;
+
+static _Noreturn void become(const tuning *s, const candidate *c, int output, const ground *g)
 {
     setpgid(0, 0);
     prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -40,10 +48,10 @@ static _Noreturn void become(const tuning *s, const candidate *c, int output, co
         dup2(output, STDERR_FILENO) < 0)
         _exit(CANNOT_EXECUTE);
     unsetenv("PAWL_STATS");
-    if (book != NULL)
-        launch_set("PAWL_PROFILE", book);
-    if (c->library != NULL)
-        library_preload(c->library);
+    if (g->variable != NULL)
+        launch_set(g->variable, g->path);
+    if (g->library != NULL)
+        library_preload(g->library);
     if (c->wait != NULL)
         launch_set("PAWL_WAIT", c->wait);
     launch_exec(s->argv);
@@ -99,7 +107,7 @@ static double seconds(struct timeval t)
     return (double)t.tv_sec + (double)t.tv_usec / 1e6;
 }
 
-static bool run(const tuning *s, const candidate *c, const char *book, double limit, double *values)
+static bool run(const tuning *s, const candidate *c, const ground *g, double limit, double *values)
 {
     FILE *text = tmpfile();
     if (text == NULL)
@@ -110,7 +118,7 @@ static bool run(const tuning *s, const candidate *c, const char *book, double li
     if (child < 0)
         fail("'%s': %s", s->argv[0], strerror(errno));
     if (child == 0)
-        become(s, c, fileno(text), book);
+        become(s, c, fileno(text), g);
     set_alarm(limit);
     struct rusage usage;
     int status;
@@ -133,7 +141,7 @@ static bool run(const tuning *s, const candidate *c, const char *book, double li
 
 bool tune_run(const tuning *s, const candidate *c, double limit, double *values)
 {
-    return run(s, c, NULL, limit, values);
+    return run(s, c, &(ground){.library = c->library}, limit, values);
 }
 
 static void find_worst(const stats_table *t, void *input)
@@ -148,13 +156,34 @@ static void find_worst(const stats_table *t, void *input)
     }
 }
 
+/* Of glibc's own mutexes, which have no tables. */
+static double worst_native_wait(const tuning *s, const candidate *c)
+{
+    char path[64], library[PATH_MAX];
+    double ignored[QUANTITIES];
+    uint64_t worst = 0;
+    int fd = memfd_create("pawl-worst", MFD_CLOEXEC);
+    if (!library_find("native", library, sizeof library))
+        fail("--waits: %s is not installed", library);
+    if (fd < 0 || pwrite(fd, &worst, sizeof worst, 0) != (ssize_t)sizeof worst)
+        fail("--waits: %s", strerror(errno));
+    snprintf(path, sizeof path, "/proc/%d/fd/%d", (int)getpid(), fd);
+    run(s, c, &(ground){library, "PAWL_WORST", path}, 0, ignored);
+    if (pread(fd, &worst, sizeof worst, 0) != (ssize_t)sizeof worst)
+        fail("--waits: %s", strerror(errno));
+    close(fd);
+    return (double)worst / 1e9;
+}
+
 double tune_worst_wait(const tuning *s, const candidate *c)
 {
+    if (c->lock == NULL)
+        return worst_native_wait(s, c);
     char path[64];
     double ignored[QUANTITIES];
     uint64_t worst = 0;
     int fd = profile_book_make(1, 1 << 10, path, sizeof path);
-    run(s, c, path, 0, ignored);
+    run(s, c, &(ground){c->library, "PAWL_PROFILE", path}, 0, ignored);
     profile_book_read(fd, find_worst, &worst);
     close(fd);
     return (double)worst / 1e9;

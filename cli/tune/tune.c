@@ -121,7 +121,7 @@ static void measure(tuning *s)
             c->gave_up = !tune_run(s, c, c->lock != NULL ? limit : 0, values);
             if (c->lock == NULL && run == 0)
                 limit = PATIENCE * values[WALL] + 1;
-            if (s->waits && c->lock != NULL && !c->gave_up)
+            if (s->waits && !c->gave_up)
                 values[WORST_WAIT] = tune_worst_wait(s, c);
             for (int q = 0; q < QUANTITIES; q++)
                 c->values[q][run] = values[q];

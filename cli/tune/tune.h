@@ -37,7 +37,7 @@ typedef struct tuning {
 /* Seconds, seconds, what it prints. False if it took longer than `limit` (0: none). Fails if the command does. */
 bool tune_run(const tuning *s, const candidate *c, double limit, double *values);
 
-/* Seconds of the longest wait for a lock; not of native. */
+/* Seconds of the longest wait for a lock. */
 double tune_worst_wait(const tuning *s, const candidate *c);
 
 /* Which quantity counts. */

@@ -21,26 +21,41 @@ typedef struct plan {
     uint32_t depth, sample;
 } plan;
 
+static stats_book *book; /* the file's first page, or NULL */
+
+/* A part of the file for a process. */
+static bool claim(plan *p)
+{
+    if (book == NULL || book->version != STATS_VERSION)
+        return false;
+    uint32_t place = atomic_fetch_add_explicit(&book->used, 1, memory_order_relaxed);
+    p->depth = book->depth;
+    p->sample = book->sample;
+    p->at = STATS_PAGE + (off_t)place * (off_t)STATS_TABLE_BYTES;
+    return place < STATS_PROCESSES;
+}
+
 /* pawl itself holds the file, so that it needs no name in a folder and goes when pawl goes. */
 static bool open_book(const char *path, plan *p)
 {
     p->fd = open(path, O_RDWR | O_CLOEXEC);
     if (p->fd < 0)
         return false;
-    stats_book *book = mmap(NULL, STATS_PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, p->fd, 0);
-    uint32_t place = STATS_PROCESSES;
-    if (book != MAP_FAILED) {
-        if (book->version == STATS_VERSION)
-            place = atomic_fetch_add_explicit(&book->used, 1, memory_order_relaxed);
-        p->depth = book->depth;
-        p->sample = book->sample;
-        munmap(book, STATS_PAGE);
+    if (book == NULL) {
+        void *page = mmap(NULL, STATS_PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, p->fd, 0);
+        book = page != MAP_FAILED ? page : NULL;
     }
-    p->at = STATS_PAGE + (off_t)place * (off_t)STATS_TABLE_BYTES;
-    if (place < STATS_PROCESSES)
+    if (claim(p))
         return true;
     close(p->fd);
     return false;
+}
+
+/* Of a child that has changed its user or its root, and can't open the file: from the parent's tables to its own. */
+static bool move_on(plan *p)
+{
+    return claim(p) && remap_file_pages(stats_tables, STATS_TABLE_BYTES, 0,
+                                        (size_t)p->at / (size_t)sysconf(_SC_PAGESIZE), MAP_NONBLOCK) == 0;
 }
 
 static bool open_own(plan *p)
@@ -97,7 +112,8 @@ bool stats_table_begin(const char *book)
 void stats_table_renew(void)
 {
     plan p = {.depth = 1, .sample = 1};
-    if (map_at(stats_tables, MAP_FIXED, &p) == MAP_FAILED) /* not the parent's, whatever happens */
+    if (map_at(stats_tables, MAP_FIXED, &p) == MAP_FAILED &&
+        !move_on(&p)) /* not the parent's, whatever happens */
         mmap(stats_tables, STATS_TABLE_BYTES, PROT_READ | PROT_WRITE,
              MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
     describe(stats_tables, &p);

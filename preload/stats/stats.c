@@ -2,7 +2,7 @@
  *
  * Cheap where nobody waits: a row is found, a counter raised, the call noted. The stack of an acquisition is captured
  * before the lock is taken, and only if it may be wanted: for the lock's first uses, and once a thread has had to wait
- * for it. One in `sample` acquisitions is timed, of contended locks one in CONTENDED_SAMPLE.
+ * for it. One in `sample` acquisitions is timed, of contended locks one in CONTENDED_SAMPLE until MANY_HOLDS are known.
  */
 #include "stats.h"
 #include "count.h"
@@ -12,7 +12,7 @@
 
 #include <stddef.h>
 
-enum { FIRST_USES = 32, CONTENDED_SAMPLE = 4 };
+enum { FIRST_USES = 32, CONTENDED_SAMPLE = 4, MANY_HOLDS = 1000 };
 
 bool stats_on;
 stats_table *stats_tables;
@@ -146,7 +146,8 @@ static bool wants_stack(const stats_row *row)
 static bool is_timed(const stats_row *row)
 {
     uint32_t sample = stats_tables->sample;
-    if (sample > CONTENDED_SAMPLE && stats_get_id(&row->detail) != 0)
+    if (sample > CONTENDED_SAMPLE && stats_get_id(&row->detail) != 0 &&
+        atomic_load_explicit(&row->holds, memory_order_relaxed) < MANY_HOLDS)
         sample = CONTENDED_SAMPLE;
     self.dice = self.dice * 1664525 + 1013904223;
     return self.dice >> 16 <= 0xffff / sample || stats_get(&row->acquisitions) <= FIRST_USES;

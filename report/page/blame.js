@@ -7,11 +7,12 @@ function cell(tag, text, isText) {
 }
 
 function locksSection() {
-  const titles = ["Lock", "Kind", "Process", "Acquired", "Contended", "Waited", "Worst wait", "Held, mean", "Held, worst"];
+  const titles = ["Lock", "Kind", "Process", ...(profile.attached ? ["Waits"] : ["Acquired", "Contended"]), "Waited", "Worst wait",
+    ...(profile.attached ? [] : ["Held, mean", "Held, worst"])];
+  const counts = (l) => (profile.attached ? [l.contended.toLocaleString("en")] : [l.acquisitions.toLocaleString("en"), share(l.contended, l.acquisitions)]);
+  const holds = (l) => (profile.attached ? [] : [l.hold_mean_ns, l.hold_worst_ns].map((ns) => (l.holds_timed ? duration(ns) : "–")));
   const rows = profile.locks.map((l) => make("tr", {}, cell("td", l.name, true), cell("td", l.kind, true),
-    cell("td", String(l.process)), cell("td", l.acquisitions.toLocaleString("en")), cell("td", share(l.contended, l.acquisitions)),
-    cell("td", duration(l.waited_ns)), cell("td", duration(l.worst_ns)),
-    cell("td", l.holds_timed ? duration(l.hold_mean_ns) : "–"), cell("td", l.holds_timed ? duration(l.hold_worst_ns) : "–")));
+    ...[String(l.process), ...counts(l), duration(l.waited_ns), duration(l.worst_ns), ...holds(l)].map((text) => cell("td", text))));
   return make("section", { id: "locks" }, make("h2", {}, "Locks"), make("div", { class: "scroll" },
     make("table", {}, make("thead", {}, make("tr", {}, ...titles.map((t, i) => cell("th", t, i < 2)))), make("tbody", {}, ...rows))));
 }
@@ -50,10 +51,11 @@ function blameSection() {
   const holders = topSites("holder"), waiters = topSites("waiter"), matrix = matrixOf(holders, waiters);
   const most = Math.max(1, ...matrix.flat());
   state.matrix = { holders, waiters, matrix };
-  const head = make("tr", {}, cell("th", "blocks ↓   waits →", true), ...waiters.map((w) => cell("th", w, true)));
+  const head = make("tr", {}, cell("th", profile.attached ? "wakes ↓   waits →" : "blocks ↓   waits →", true), ...waiters.map((w) => cell("th", w, true)));
   const rows = holders.map((h, i) => make("tr", {}, cell("th", h, true), ...matrix[i].map((ns) => heatCell(ns, most))));
-  return make("section", { id: "blame" }, make("h2", {}, "Who blocks whom"),
-    make("p", { class: "note" }, "Rows acquired a lock; columns waited for it meanwhile. Functions that only lock are passed over."),
+  return make("section", { id: "blame" }, make("h2", {}, profile.attached ? "Who wakes whom" : "Who blocks whom"),
+    make("p", { class: "note" }, profile.attached ? "Rows ended a wait, mostly by releasing the lock; columns waited. ? is a wait that no call ended: a timeout, a signal, or not yet."
+      : "Rows acquired a lock; columns waited for it meanwhile. Functions that only lock are passed over."),
     holders.length ? make("div", { class: "scroll" }, make("table", { class: "map" }, make("thead", {}, head), make("tbody", {}, ...rows)))
       : make("p", {}, "Nobody waited for a lock."));
 }

@@ -17,8 +17,9 @@ function siteOf(stack) {
   return stack === null || stack === undefined ? "?" : frameText(framesOf(stack)[profile.stacks[stack].site]);
 }
 
+/* What idle threads wait for. */
 function isCond(lock) {
-  return lock.kind === "condition variable";
+  return ["condition variable", "semaphore", "barrier", "thread's end"].includes(lock.kind);
 }
 
 function addPath(root, path, value) {
@@ -39,7 +40,7 @@ function flameTree(view, conds) {
     const lock = profile.locks[wait.lock];
     if (isCond(lock) !== conds) continue;
     const stack = framesOf(view === "holder" ? wait.holder : wait.waiter).map(frameText).reverse();
-    const end = view === "holder" ? [] : [`${conds ? "woken" : "blocked"} by ${siteOf(wait.holder)}`];
+    const end = view === "holder" ? [] : [`${conds || profile.attached ? "woken" : "blocked"} by ${siteOf(wait.holder)}`];
     addPath(root, [lock.name, ...stack, ...end], wait.total_ns);
   }
   return root;
@@ -65,8 +66,8 @@ function drawFlame(place, detail, view, conds) {
 function flameSection() {
   const place = make("div", { id: "flame" }), detail = make("p", { id: "detail", "aria-live": "polite" });
   const option = (value, text) => make("option", { value }, text);
-  const view = make("select", { id: "flame-view" }, option("waiter", "where threads waited"), option("holder", "who made them wait"));
-  const kind = make("select", { id: "flame-kind" }, option("locks", "for locks"), option("conds", "for condition variables"));
+  const view = make("select", { id: "flame-view" }, option("waiter", "where threads waited"), option("holder", profile.attached ? "who woke them" : "who made them wait"));
+  const kind = make("select", { id: "flame-kind" }, option("locks", "for locks"), option("conds", profile.attached ? "for condition variables and the like" : "for condition variables"));
   const search = make("input", { type: "search", placeholder: "Search", "aria-label": "Search the flame graph" });
   const section = make("section", { id: "waited" }, make("h2", {}, "Time waited"),
     make("p", { class: "note" }, "A bar is as wide as the time that threads waited in it. Click on one to enlarge it."),

@@ -26,9 +26,9 @@ function rowOf(wait, i, x) {
   const y = TOP + i * ROW, lock = profile.locks[wait.lock].name;
   const others = profile.worst.filter((o) => o !== wait && o.lock === wait.lock && o.start_ns < endOf(wait) && endOf(o) > wait.start_ns).length;
   return svg("g", { class: "wait" },
-    svg("text", { x: LEFT, y: y + 11 }, `${lock}: ${siteOf(wait.waiter)} waited ${duration(wait.waited_ns)} for ${siteOf(wait.holder)}`
+    svg("text", { x: LEFT, y: y + 11 }, `${lock}: ${siteOf(wait.waiter)} waited ${duration(wait.waited_ns)}${profile.attached ? ", woken by" : " for"} ${siteOf(wait.holder)}`
       + (others ? ` (${others} more waited)` : "")),
-    ...(wait.holder_tid ? [bar("holder", heldFrom(wait), endOf(wait), y + 16, x, `thread ${wait.holder_tid} held it: ${siteOf(wait.holder)}`)] : []),
+    ...(wait.holder_tid && !profile.attached ? [bar("holder", heldFrom(wait), endOf(wait), y + 16, x, `thread ${wait.holder_tid} held it: ${siteOf(wait.holder)}`)] : []),
     bar("waiter", wait.start_ns, endOf(wait), y + 26, x, `thread ${wait.waiter_tid} ${wait.thread} waited ${duration(wait.waited_ns)}`),
     svg("line", { class: "axis", x1: LEFT, x2: WIDTH - LEFT, y1: y + ROW - 6, y2: y + ROW - 6 }));
 }
@@ -43,8 +43,8 @@ function timelineSection() {
   const from = Math.min(...waits.map(heldFrom)), to = Math.max(...waits.map(endOf));
   const x = d3.scaleLinear([from, to], [LEFT, WIDTH - LEFT]);
   const ticks = x.ticks(8).map((t) => svg("text", { class: "soft", x: x(t), y: 12, "text-anchor": "middle" }, duration(t)));
-  section.append(make("p", { class: "note" }, make("span", { class: "key waiter" }), "waits   ", make("span", { class: "key holder" }),
-    "holds; time since the start of the profile"),
+  section.append(make("p", { class: "note" }, make("span", { class: "key waiter" }), "waits   ",
+    ...(profile.attached ? [] : [make("span", { class: "key holder" }), "holds"]), "; time since the start of the profile"),
   svg("svg", { viewBox: `0 0 ${WIDTH} ${TOP + waits.length * ROW}`, role: "img" }, ...ticks, ...waits.map((w, i) => rowOf(w, i, x))));
   return section;
 }

@@ -13,7 +13,7 @@ shift
 out=$build/preload-results
 rm -rf "$out"
 mkdir -p "$out"
-[ $# -gt 0 ] || set -- glibc $(ls "$build"/preload/libpawl-*.so | sed 's|.*/libpawl-||; s|\.so$||')
+[ $# -gt 0 ] || set -- glibc $(ls "$build"/preload/libpawl-*.so | sed 's|.*/libpawl-||; s|\.so$||; /^native$/d')
 
 # shellcheck disable=SC2016 # expanded by the inner shell
 printf '%s\n' "$@" | xargs -P "${PAWL_TEST_JOBS:-5}" -I{} sh -c '

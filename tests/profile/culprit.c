@@ -3,6 +3,8 @@
  * All lock through a wrapper, so that the calls of pthread_mutex_lock() say nothing. The tests look for the lines with a
  * name in capitals. It also compiles as C++.
  */
+#include "asleep.h"
+
 #include <pthread.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -11,7 +13,6 @@
 #include <string.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 enum { HOLD_MS = 10 };
@@ -44,25 +45,6 @@ static void unlock_it(pthread_mutex_t *m)
         pthread_mutex_unlock(m);
 }
 
-static void nap(long ms)
-{
-    struct timespec t = {ms / 1000, ms % 1000 * 1000000};
-    nanosleep(&t, NULL);
-}
-
-static bool is_asleep(pid_t thread)
-{
-    char path[64], state = '?';
-    snprintf(path, sizeof path, "/proc/self/task/%d/stat", (int)thread);
-    FILE *f = fopen(path, "r");
-    if (f == NULL)
-        return false;
-    if (fscanf(f, "%*d (%*[^)]) %c", &state) != 1)
-        state = '?';
-    fclose(f);
-    return state == 'S';
-}
-
 static bool is_waiting(int who)
 {
     pid_t thread = __atomic_load_n(&waiting[who], __ATOMIC_ACQUIRE);
@@ -83,7 +65,8 @@ __attribute__((noinline)) void holder_a(void)
         nap(1);
     nap(HOLD_MS);
     waiting[0] = waiting[1] = 0;
-    unlock_it(&wanted);
+    unlock_it(&wanted);                /* RELEASE */
+    __asm__ volatile("" ::: "memory"); /* not a tail call, which would leave no frame */
 }
 
 __attribute__((noinline)) void waiter_b(void)

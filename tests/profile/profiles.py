@@ -1,9 +1,12 @@
 """What the tests of profiles share: programs with a known culprit, and ways to ask a profile about it."""
 
+import contextlib
+import functools
 import json
 import pathlib
+import subprocess
 
-from harness import check, pawl, root
+from harness import Skipped, check, folder, pawl, root
 import harness
 
 
@@ -54,3 +57,36 @@ def check_culprit(profile, kind="mutex", name="wanted"):
         check(wait["worst_ns"] >= 10e6, f"waited {wait['worst_ns']} ns")
         wrapper = frames(profile, wait["holder"])[0]["function"]
         check(wrapper == "lock_it", f"called by {wrapper}")
+
+
+# ---- processes that run already
+
+@contextlib.contextmanager
+def running(*command):
+    process = subprocess.Popen([str(c) for c in command], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
+    try:
+        yield process
+    finally:
+        process.kill()
+        process.wait()
+
+
+@functools.cache
+def obstacle():
+    """Why no process can be watched here, or None."""
+    with running("sleep", 600) as other:
+        p = pawl("profile", "-p", other.pid, "--for", "1ms", "-o", "/dev/null")
+        return None if p.returncode == 0 else p.stderr.strip()
+
+
+def attached(pid, *options):
+    if obstacle():
+        raise Skipped(obstacle())
+    with folder() as f:
+        p = pawl("profile", "-p", pid, "--for", "500ms", "--json", f"{f}/p", *options)
+        check(p.returncode == 0 and p.stderr == "", f"exit {p.returncode}: {p.stderr}")
+        return json.loads(pathlib.Path(f, "p").read_text())
+
+
+def hottest(profile, name):
+    return bool(profile["locks"]) and profile["locks"][0]["name"] == name and profile["locks"][0]["contended"] >= 4

@@ -6,8 +6,8 @@ import json
 import pathlib
 import sys
 
-from harness import check, folder, pawl, root, test
-from profiles import culprit, line_of
+from harness import Skipped, check, eventually, folder, pawl, root, test
+from profiles import attached, culprit, hottest, line_of, obstacle, running
 
 sys.path.append(str(root / "tests/report"))
 from browser import Browser  # noqa: E402
@@ -23,6 +23,10 @@ def browser():
 def opened(f, *arguments, scheme="light"):
     p = pawl("profile", "--html", f"{f}/p.html", "--", culprit(), *arguments)
     check(p.returncode == 0, p.stderr)
+    return shown(f, scheme)
+
+
+def shown(f, scheme):
     b = browser()
     b.media(scheme)
     b.open(f"{f}/p.html")
@@ -73,6 +77,23 @@ def page_shows_a_matrix_a_timeline_and_a_table():
         held = b.run("return [...document.querySelectorAll('#timeline g.wait')].map((g) => ['holder', 'waiter'].map((c) => Number(g.querySelector('.' + c).getAttribute('width'))))")
         check(all(h >= w > 2 for h, w in held), f"a hold is as long as the wait for its end: {held}")
         check(b.run("return document.querySelector('#locks tbody').innerText").startswith("wanted"), "the table")
+
+
+@test
+def page_of_a_process_that_ran_already_says_who_woke_whom():
+    if obstacle():
+        raise Skipped(obstacle())
+    with folder() as f, running(culprit(), "forever", 3) as process:
+        eventually(lambda: hottest(attached(process.pid), "wanted"), "never found")
+        p = pawl("profile", "-p", process.pid, "--for", "500ms", "--html", f"{f}/p.html")
+        check(p.returncode == 0, p.stderr)
+        b = shown(f, "light")
+        check(b.run("return document.querySelector('#blame h2').textContent") == "Who wakes whom", "the matrix")
+        check(any(name.startswith("woken by ") for name in drawn(b)), str(drawn(b)))
+        check("slept in the kernel" in b.run("return document.querySelector('.doubts').innerText"), "what is not seen")
+        titles = b.run("return [...document.querySelectorAll('#locks th')].map((t) => t.textContent)")
+        check(titles == ["Lock", "Kind", "Process", "Waits", "Waited", "Worst wait"], str(titles))
+        check(b.run("return document.querySelectorAll('#timeline .holder').length") == 0, "no holds are known")
 
 
 @test

@@ -3,10 +3,11 @@
 import json
 import os
 import pathlib
+import re
 import shutil
 import signal
 
-from harness import check, environment, folder, pawl, refused, run, test
+from harness import Skipped, check, environment, folder, pawl, refused, run, test
 from profiles import blamed, check_culprit, culprit, frames, line_of, profiled, site
 import harness
 
@@ -62,14 +63,19 @@ def profile_names_classes_and_templates_of_cplusplus():
         check(profile["locks"][wait["lock"]]["name"].startswith("mutex first used in "), profile["locks"][wait["lock"]]["name"])
 
 
+def strip_apart(f, program):
+    """Makes app there, without symbols, and app.debug with them."""
+    shutil.copy(program, f"{f}/app")
+    for command in [("objcopy", "--only-keep-debug", "app", "app.debug"), ("strip", "app"),
+                    ("objcopy", "--add-gnu-debuglink=app.debug", "app")]:
+        p = run(*command, cwd=f)
+        check(p.returncode == 0, p.stderr)
+
+
 @test
 def profile_reads_separate_debug_files_and_does_without():
     with folder() as f:
-        shutil.copy(culprit(), f"{f}/app")
-        for command in [("objcopy", "--only-keep-debug", "app", "app.debug"), ("strip", "app"),
-                        ("objcopy", "--add-gnu-debuglink=app.debug", "app")]:
-            p = run(*command, cwd=f)
-            check(p.returncode == 0, p.stderr)
+        strip_apart(f, culprit())
         check_culprit(profiled(f, f"{f}/app", "exit", 3))
         os.remove(f"{f}/app.debug")
         profile = profiled(f, f"{f}/app", "exit", 3)
@@ -177,14 +183,38 @@ def profile_refuses_what_it_cannot_do():
         pathlib.Path(f, "static.c").write_text("int main(void) { return 0; }\n")
         check(run("cc", "-static", "-o", f"{f}/static", f"{f}/static.c").returncode == 0, "cc -static")
         refused(["profile", "--", f"{f}/static"], "statically linked")
-        p = pawl("profile", "--json", f"{f}/p", "--", f"{f}/missing")
-        check(p.returncode == 127 and p.stderr.startswith(f"pawl: '{f}/missing': "), p.stderr)
+        p = pawl("profile", "--", f"{f}/missing")
+        check((p.returncode, p.stderr) == (127, f"pawl: '{f}/missing': No such file or directory\n"), p.stderr)
         pathlib.Path(f, "text").write_text("hello")
         os.chmod(f"{f}/text", 0o644)
-        p = pawl("profile", "--json", f"{f}/q", "--", f"{f}/text")
-        check(p.returncode == 126, f"exit {p.returncode}")
+        p = pawl("profile", "--", f"{f}/text")
+        check((p.returncode, p.stderr) == (126, f"pawl: '{f}/text': Permission denied\n"), p.stderr)
+        for content in [b"hello", b"MZ\x90\0\3\0\0\0", b""]:
+            pathlib.Path(f, "text").write_bytes(content)
+            os.chmod(f"{f}/text", 0o755)
+            for command in ["run", "profile", "tune"]:
+                refused([command, "--", f"{f}/text"], "neither a program for Linux (ELF) nor a script")
+        if os.getuid() == 0:
+            shutil.copy("/bin/true", f"{f}/raised")
+            os.chown(f"{f}/raised", 65534, -1)
+            os.chmod(f"{f}/raised", 0o4755)
+            for command in ["profile", "tune"]:
+                refused([command, "--", f"{f}/raised"], "set-user-ID")
         p = pawl("profile", "--json", "/dev/full", "--", "true")
         check(p.returncode == 2 and p.stderr.startswith("pawl: --json '/dev/full': "), p.stderr)
+
+
+@test
+def profile_adds_its_report_to_a_file_that_standard_error_is():
+    with folder() as f:
+        for options in [(), ("-o", "/dev/stderr"), ("-o", "/dev/stdout")]:
+            with open(f"{f}/log", "w") as log:
+                log.write("before\n")
+                log.flush()
+                p = run(harness.build / "pawl", "profile", *options, "--", "sh", "-c", "echo during >&2",
+                        capture_output=False, stdout=log, stderr=log)
+            lines = pathlib.Path(f, "log").read_text().splitlines()
+            check(p.returncode == 0 and lines[:2] == ["before", "during"] and lines[2].startswith("pawl profile: "), str(lines))
 
 
 @test
@@ -195,3 +225,43 @@ def profile_sees_through_a_library_without_debugging_information():
                    for h in profile["holds"]]
         check(any(s[0][0].startswith("libsqlite3") and any(file == "sqlite.c" and name == "work" for _, file, name in s) for s in through),
               str(through[:3]))
+
+
+def sqlite_stacks(f):
+    """Of a program that makes a thread wait for a lock inside SQLite: the frames of the longest wait's waiter and holder."""
+    if not (harness.build / "tests/profile/culprit_sqlite").exists():
+        raise Skipped("SQLite is not installed")
+    strip_apart(f, harness.build / "tests/profile/culprit_sqlite")
+    profile = profiled(f, f"{f}/app")
+    _, _, wait = blamed(profile)[0]
+    check(wait["worst_ns"] >= 10e6, str(wait))
+    return frames(profile, wait["waiter"]), frames(profile, wait["holder"])
+
+
+@test
+def profile_blames_the_line_that_made_sqlite_hold_its_lock():
+    with folder() as f:
+        for found, function, mark in zip(sqlite_stacks(f), ["quick_lookup", "slow_report"], ["/* WAITER */", "/* HOLDER */"]):
+            mine = next(i for i, x in enumerate(found) if "libsqlite3" not in x.get("module", ""))
+            check(mine > 0 and found[mine]["function"] == function and found[mine]["line"] == line_of(mark, "culprit_sqlite.c"), str(found))
+            check(found[mine - 1]["function"] == "sqlite3_exec", str(found))
+
+
+def sqlite_debug_file():
+    """Where the symbols of the SQLite library are that programs here use, or None."""
+    libraries = run("ldd", harness.build / "tests/profile/culprit_sqlite").stdout
+    library = next(pathlib.Path(l.split()[2]).resolve() for l in libraries.splitlines() if "libsqlite3" in l)
+    number = re.search("Build ID: ([0-9a-f]+)", run("readelf", "-n", library).stdout)
+    places = [library.with_name(library.name + ".debug")]
+    places += [pathlib.Path(f"/usr/lib/debug/.build-id/{number[1][:2]}/{number[1][2:]}.debug")] if number else []
+    return next((p for p in places if p.exists()), None)
+
+
+@test
+def profile_names_the_lines_inside_sqlite_by_its_debug_symbols():
+    with folder() as f:
+        _, holder = sqlite_stacks(f)
+        if sqlite_debug_file() is None:
+            raise Skipped("libsqlite3-0-dbgsym is not installed")
+        inside = [(x.get("function"), pathlib.Path(x.get("file", "")).name) for x in holder if "libsqlite3" in x.get("module", "")]
+        check(("sqlite3_exec", "sqlite3.c") in inside and all(name and file == "sqlite3.c" for name, file in inside), str(inside))

@@ -65,7 +65,8 @@ def top_obeys_keys():
         eventually(lambda: pawl("top", "--once", "--interval", "1ms", "-p", pid).returncode == 0, "no tables")
         terminal, other = pty.openpty()
         fcntl.ioctl(other, termios.TIOCSWINSZ, struct.pack("HHHH", 40, 160, 0, 0))
-        viewer = subprocess.Popen([str(harness.build / "pawl"), "top", "-p", str(pid), "--interval", "50ms"], stdin=other, stdout=other)
+        viewer = subprocess.Popen([str(harness.build / "pawl"), "top", "-p", str(pid), "--interval", "50ms"], stdin=other, stdout=other,
+                                  env=os.environ | {"TERM": "xterm"})
         os.close(other)
         seen = ""
 
@@ -101,6 +102,12 @@ def top_refuses_what_it_cannot_do():
     refused(["top", "--json"], "--json")
     refused(["top", "extra"], "extra")
     refused(["top"], "not a terminal", stdin=subprocess.DEVNULL)
+    terminal, other = pty.openpty()
+    for term in ("", "dumb"):
+        p = subprocess.run([harness.build / "pawl", "top"], stdin=other, stdout=other, stderr=subprocess.PIPE, text=True, env=os.environ | {"TERM": term})
+        check(p.returncode == 2 and p.stderr == f"pawl: TERM='{term}': no terminal to draw on; --once shows one interval\n", p.stderr)
+    os.close(terminal)
+    os.close(other)
     if os.getuid() == 0 and os.path.exists("/usr/bin/setpriv"):
         with running(harness.build / "pawl", "run", "--stats=s", "--", culprit(), "forever", 3) as program:
             eventually(lambda: pawl("top", "--once", "--interval", "1ms", "-p", program.pid).returncode == 0, "no tables")
@@ -109,3 +116,26 @@ def top_refuses_what_it_cannot_do():
             check(p.returncode in (2, 126, 127) and len(p.stderr.splitlines()) == 1, p.stderr)
             if p.returncode == 2:
                 check("Permission denied" in p.stderr or "not permitted" in p.stderr, p.stderr)
+
+
+@test
+def top_fits_into_twenty_columns():
+    with running(harness.build / "pawl", "profile", "-o", "p", "--", culprit(), "forever", 3) as parent:
+        eventually(lambda: children(parent.pid), "it did not start")
+        pid = children(parent.pid)[0]
+        eventually(lambda: pawl("top", "--once", "--interval", "1ms", "-p", pid).returncode == 0, "no tables")
+        terminal, other = pty.openpty()
+        fcntl.ioctl(other, termios.TIOCSWINSZ, struct.pack("HHHH", 4, 20, 0, 0))
+        viewer = subprocess.Popen([str(harness.build / "pawl"), "top", "-p", str(pid), "--interval", "50ms"], stdin=other, stdout=other,
+                                  env=os.environ | {"TERM": "xterm"})
+        os.close(other)
+        seen = ""
+        while seen.count("\033[H") < 3:
+            check(select.select([terminal], [], [], 100)[0], "nothing came")
+            seen += os.read(terminal, 65536).decode(errors="replace")
+        viewer.kill()
+        viewer.wait()
+        os.close(terminal)
+        for screen in seen.split("\033[H\033[J")[1:]:
+            lines = screen.rstrip("\r\n").splitlines()
+            check(len([l for l in lines if l]) <= 3 and all(len(l) <= 20 for l in lines), repr(screen))

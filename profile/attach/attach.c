@@ -1,0 +1,265 @@
+/* attach.c - loads the kernel's side, lets the process run, and fetches what was collected */
+#include "attach.h"
+#include "collected.h"
+
+#include "cli/cli.h"
+#include "profile/live.h"
+#include "src/park/clock.h"
+
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Woverlength-strings" /* the program is one */
+#include "futex.skel.h"
+#pragma GCC diagnostic pop
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+static volatile sig_atomic_t stopped;
+
+static void stop(int signal)
+{
+    (void)signal;
+    stopped = 1;
+}
+
+/* ---- the kernel's side */
+
+static char complaint[512]; /* libbpf's last */
+
+static int keep_complaint(enum libbpf_print_level level, const char *format, va_list arguments)
+{
+    if (level == LIBBPF_WARN && *complaint == '\0') {
+        vsnprintf(complaint, sizeof complaint, format, arguments);
+        complaint[strcspn(complaint, "\n")] = '\0';
+    }
+    return 0;
+}
+
+static _Noreturn void give_up(const collected *c, int error)
+{
+    fail("-p %u: the kernel takes no BPF program for this: %s%s%s", (unsigned)c->pid, strerror(error),
+         *complaint != '\0' ? ": " : "", complaint);
+}
+
+/* Where code is, as a few ranges: what is near belongs together. */
+static void set_ranges(struct futex *f, const char *maps)
+{
+    enum { NEAR = 1 << 24 };
+    int used = 0;
+    for (const char *line = maps; *line != '\0'; line += strcspn(line, "\n"), line += *line == '\n') {
+        uintmax_t from, to;
+        char mode[8], name[8] = "";
+        if (sscanf(line, "%jx-%jx %7s %*s %*s %*s %7[^\n]", &from, &to, mode, name) < 3 || mode[2] != 'x' ||
+            strncmp(name, "[v", 2) == 0)
+            continue;
+        bool near = used > 0 && (from - f->rodata->range_to[used - 1] < NEAR || used == ATTACH_RANGES);
+        if (!near)
+            f->rodata->range_from[used++] = from;
+        f->rodata->range_to[used - 1] = to;
+    }
+}
+
+/* Process ids are counted as in our own namespace; the helper for that is needed only if it is not the first. */
+static void set_target(struct futex *f, uint32_t pid)
+{
+    static const ino_t first = 0xeffffffc;
+    struct stat namespace;
+    f->rodata->target = pid;
+    if (stat("/proc/self/ns/pid", &namespace) == 0 && (uint32_t) namespace.st_ino != first) {
+        f->rodata->namespace_dev = namespace.st_dev;
+        f->rodata->namespace_ino = namespace.st_ino;
+    }
+}
+
+static struct futex *load(const collected *c)
+{
+    libbpf_set_print(keep_complaint);
+    struct futex *f = futex__open();
+    if (f == NULL)
+        give_up(c, errno);
+    set_target(f, c->pid);
+    set_ranges(f, c->maps);
+    bpf_program__set_autoattach(f->progs.visit, false);
+    int error = futex__load(f);
+    if (error == 0)
+        error = futex__attach(f);
+    if (error != 0)
+        give_up(c, -error);
+    return f;
+}
+
+/* Threads that wait already: their waits count from now. */
+static void visit_threads(const collected *c, struct futex *f)
+{
+    union bpf_iter_link_info which = {.task = {.pid = c->pid}};
+    LIBBPF_OPTS(bpf_iter_attach_opts, options, .link_info = &which, .link_info_len = sizeof which);
+    struct bpf_link *link = bpf_program__attach_iter(f->progs.visit, &options);
+    int fd = link != NULL ? bpf_iter_create(bpf_link__fd(link)) : -1;
+    char none[64];
+    if (fd < 0)
+        give_up(c, errno);
+    while (read(fd, none, sizeof none) > 0 || errno == EAGAIN)
+        errno = 0;
+    close(fd);
+    bpf_link__destroy(link);
+}
+
+/* ---- while it runs */
+
+static int take(void *input, void *data, size_t size)
+{
+    const uint64_t *type = data;
+    if (*type == ATTACH_SAMPLE && size >= sizeof(struct attach_sample))
+        collected_add_sample(input, data);
+    if (*type == ATTACH_LONG && size >= sizeof(struct attach_long))
+        collected_add_long(input, data);
+    return 0;
+}
+
+/* Returns why it ended. */
+static const char *watch(const attachment *a, collected *c, struct futex *f)
+{
+    enum { PAUSE_MS = 100 };
+    const char *why = NULL;
+    int process = (int)syscall(SYS_pidfd_open, a->pid, 0);
+    struct ring_buffer *ring = ring_buffer__new(bpf_map__fd(f->maps.ring), take, c, NULL);
+    if (process < 0 || ring == NULL)
+        fail("-p %u: %s", (unsigned)a->pid, strerror(errno));
+    while (why == NULL) {
+        uint64_t now = pawl_nanoseconds(CLOCK_MONOTONIC), left = PAUSE_MS;
+        if (a->for_ns > 0)
+            left = c->start_ns + a->for_ns > now ? (c->start_ns + a->for_ns - now) / 1000000 + 1 : 0;
+        struct pollfd ended = {.fd = process, .events = POLLIN};
+        poll(&ended, 1, left < PAUSE_MS ? (int)left : PAUSE_MS);
+        ring_buffer__consume(ring);
+        f->bss->least_ns = collected_least(c);
+        why = ended.revents != 0 ? "the process ended" : stopped ? "interrupted" : left == 0 ? "" : NULL;
+    }
+    futex__detach(f);
+    c->end_ns = pawl_nanoseconds(CLOCK_MONOTONIC);
+    ring_buffer__consume(ring);
+    ring_buffer__free(ring);
+    close(process);
+    return why;
+}
+
+/* ---- afterwards */
+
+static void fetch_waits(collected *c, struct futex *f)
+{
+    int fd = bpf_map__fd(f->maps.waits);
+    struct attach_pair key, *before = NULL;
+    struct attach_times times;
+    while (bpf_map_get_next_key(fd, before, &key) == 0) {
+        if (bpf_map_lookup_elem(fd, &key, &times) == 0)
+            collected_add_pair(c, &key, &times);
+        before = &key;
+    }
+}
+
+/* What the kernel says now: "202 0xADDRESS ...". A thread may have left while it was visited. */
+static bool is_waiting(const collected *c, uint32_t tid, uint64_t address)
+{
+    char path[64];
+    uintmax_t number, at;
+    snprintf(path, sizeof path, "/proc/%u/task/%u/syscall", (unsigned)c->pid, (unsigned)tid);
+    FILE *file = fopen(path, "re");
+    int found = file != NULL ? fscanf(file, "%ju %jx", &number, &at) : -1;
+    if (file != NULL)
+        fclose(file);
+    return file == NULL || (found == 2 && number == SYS_futex && at == address);
+}
+
+/* Waits that have not ended: as long as they were watched. */
+static void fetch_waiting(collected *c, struct futex *f)
+{
+    int fd = bpf_map__fd(f->maps.waiting);
+    uint32_t tid, *before = NULL;
+    struct attach_waiting w;
+    for (; bpf_map_get_next_key(fd, before, &tid) == 0; before = &tid) {
+        if (bpf_map_lookup_elem(fd, &tid, &w) != 0 || w.start_ns >= c->end_ns ||
+            !is_waiting(c, tid, w.address))
+            continue;
+        uint64_t ns = c->end_ns - w.start_ns;
+        collected_add_pair(c, &(struct attach_pair){w.address, w.waiter, 0},
+                           &(struct attach_times){1, ns, ns});
+        collected_add_long(c, &(struct attach_long){.type = ATTACH_LONG,
+                                                    .address = w.address,
+                                                    .waiter = w.waiter,
+                                                    .start_ns = w.start_ns,
+                                                    .end_ns = c->end_ns,
+                                                    .waiter_tid = tid});
+        c->still_waiting++;
+    }
+}
+
+static void add_notes(json_t *document, const collected *c)
+{
+    json_t *notes = json_array();
+    json_array_append_new(
+        notes, json_string("attached: only waits that slept in the kernel are seen. How often locks were "
+                           "acquired without, and how long they were held, is not known"));
+    json_array_append_new(
+        notes,
+        json_string("a wait is shown with the thread that ended it; of a mutex, it is the one that had "
+                    "held it, mostly"));
+    if (strstr(c->maps, "/libpawl-") != NULL)
+        json_array_append_new(
+            notes, json_string("the program has Pawl's locks under it, which sleep in a table of their own: "
+                               "'pawl top' knows more"));
+    if (json_object_set_new(document, "notes", notes) != 0)
+        fail("out of memory");
+}
+
+/* The newest maps that there are: libraries may have been loaded meanwhile. */
+static void renew_maps(collected *c)
+{
+    char *now = live_maps(c->pid);
+    if (now != NULL) {
+        free(c->maps);
+        c->maps = now;
+    }
+}
+
+void attach_run(const attachment *a, json_t *document)
+{
+    char link[64];
+    collected *c = allocate(1, sizeof *c);
+    c->pid = a->pid;
+    c->maps = live_maps(a->pid);
+    if (c->maps == NULL)
+        fail("-p %u: %s", (unsigned)a->pid, strerror(errno != 0 ? errno : ESRCH));
+    snprintf(link, sizeof link, "/proc/%u/exe", (unsigned)c->pid);
+    if (readlink(link, c->program, sizeof c->program - 1) <= 0)
+        strcpy(c->program, "?");
+    struct futex *f = load(c);
+    sigaction(SIGINT, &(struct sigaction){.sa_handler = stop}, NULL);
+    sigaction(SIGTERM, &(struct sigaction){.sa_handler = stop}, NULL);
+    c->start_ns = pawl_nanoseconds(CLOCK_MONOTONIC);
+    visit_threads(c, f);
+    const char *why = watch(a, c, f);
+    fetch_waits(c, f);
+    fetch_waiting(c, f);
+    c->lost_stacks = f->bss->lost_stacks;
+    c->lost_waits = f->bss->lost_waits;
+    c->voids = f->bss->voids;
+    futex__destroy(f);
+    renew_maps(c);
+    json_object_set_new(document, "attached", json_true());
+    json_object_set_new(document, "elapsed_ns", json_integer((json_int_t)(c->end_ns - c->start_ns)));
+    json_object_set_new(document, "end", json_string(why));
+    add_notes(document, c);
+    document_add_collected(document, c, a->depth);
+    collected_free(c);
+    free(c);
+}

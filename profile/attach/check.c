@@ -1,0 +1,101 @@
+/* check.c - whether a process can be watched, and which right is missing */
+#include "attach.h"
+
+#include "cli/cli.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <linux/capability.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* A file of /proc/PID; false, with errno, if it can't be read. */
+static bool read_file(uint32_t pid, const char *name, char *text, size_t size)
+{
+    char path[64];
+    snprintf(path, sizeof path, "/proc/%u/%s", (unsigned)pid, name);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t length = fd >= 0 ? read(fd, text, size - 1) : -1;
+    int error = errno;
+    if (fd >= 0)
+        close(fd);
+    text[length > 0 ? length : 0] = '\0';
+    errno = error;
+    return length >= 0;
+}
+
+static uint64_t field(const char *status, const char *name, int base)
+{
+    const char *at = strstr(status, name);
+    return at != NULL ? strtoull(at + strlen(name), NULL, base) : 0;
+}
+
+static void check_kind(uint32_t pid)
+{
+    enum { KERNEL_THREAD = 0x00200000, FLAGS = 6 }; /* the sixth number after the state */
+    char text[4096];
+    if (!read_file(pid, "status", text, sizeof text))
+        fail("-p %u: %s", (unsigned)pid, strerror(errno == ENOENT ? ESRCH : errno));
+    uint64_t leader = field(text, "\nTgid:", 10);
+    bool dead = strstr(text, "\nState:\tZ") != NULL || strstr(text, "\nState:\tX") != NULL;
+    if (leader != pid)
+        fail("-p %u: is a thread of process %" PRIu64, (unsigned)pid, leader);
+    if (!read_file(pid, "stat", text, sizeof text))
+        fail("-p %u: %s", (unsigned)pid, strerror(ESRCH));
+    char *at = strrchr(text, ')'); /* the name may contain anything */
+    at = at != NULL ? at + 3 : text;
+    for (int i = 1; i < FLAGS; i++)
+        strtoll(at, &at, 10);
+    if ((strtoull(at, NULL, 10) & KERNEL_THREAD) != 0)
+        fail("-p %u: is a thread of the kernel, which has no user's stack", (unsigned)pid);
+    if (dead)
+        fail("-p %u: has ended already", (unsigned)pid);
+}
+
+static void check_program(uint32_t pid)
+{
+    Elf64_Ehdr head;
+    char path[64];
+    snprintf(path, sizeof path, "/proc/%u/exe", (unsigned)pid);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0 && errno == EACCES)
+        fail("-p %u: is another user's process: reading it takes root (CAP_SYS_PTRACE)", (unsigned)pid);
+    bool known = fd >= 0 && read(fd, &head, sizeof head) == (ssize_t)sizeof head;
+    if (fd >= 0)
+        close(fd);
+    if (known && (head.e_ident[EI_CLASS] != ELFCLASS64 || head.e_machine != EM_X86_64))
+        fail("-p %u: is not a program for x86-64", (unsigned)pid);
+}
+
+/* The kernel only says EPERM. */
+static void check_rights(uint32_t pid)
+{
+    static const struct {
+        int number;
+        const char *name;
+    } wanted[] = {{39, "CAP_BPF"}, {38, "CAP_PERFMON"}, {CAP_SYS_PTRACE, "CAP_SYS_PTRACE"}};
+    char text[4096], missing[128] = "";
+    read_file((uint32_t)getpid(), "status", text, sizeof text);
+    uint64_t have = field(text, "\nCapEff:", 16);
+    bool admin = (have >> CAP_SYS_ADMIN & 1) != 0; /* stands for the first two */
+    for (size_t i = 0; i < sizeof wanted / sizeof wanted[0]; i++)
+        if ((have >> wanted[i].number & 1) == 0 && !(admin && wanted[i].number != CAP_SYS_PTRACE)) {
+            strcat(missing, *missing != '\0' ? ", " : "");
+            strcat(missing, wanted[i].name);
+        }
+    if (*missing != '\0')
+        fail("-p %u: watching a process from the kernel takes root; missing: %s", (unsigned)pid, missing);
+    if (access("/sys/kernel/btf/vmlinux", R_OK) != 0)
+        fail("-p %u: the kernel does not describe its types (/sys/kernel/btf/vmlinux; CONFIG_DEBUG_INFO_BTF)",
+             (unsigned)pid);
+}
+
+void attach_check(uint32_t pid)
+{
+    check_kind(pid);
+    check_rights(pid);
+    check_program(pid);
+}

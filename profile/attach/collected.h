@@ -1,0 +1,40 @@
+/* collected.h - what was learnt of an attached process: from the kernel to the document */
+#pragma once
+
+#include "attach.h"
+#include "futex.h"
+
+#include <limits.h>
+
+enum { ATTACH_LONGEST = 256 }; /* waits that are kept one by one */
+
+typedef struct collected {
+    uint32_t pid;
+    uint64_t start_ns, end_ns;
+    char program[PATH_MAX];
+    char *maps; /* of /proc/PID/maps */
+    struct attach_sample **samples;
+    size_t samples_count;
+    struct attach_pair *pairs; /* with their times */
+    struct attach_times *times;
+    size_t pairs_count;
+    struct attach_long longest[ATTACH_LONGEST]; /* in no order */
+    size_t longest_count;
+    uint64_t lost_stacks, lost_waits, voids;
+    size_t still_waiting;
+} collected;
+
+/* collect.c */
+void collected_add_long(collected *c, const struct attach_long *e);
+void collected_add_pair(collected *c, const struct attach_pair *pair, const struct attach_times *times);
+void collected_add_sample(collected *c, const struct attach_sample *s);
+
+/* The shortest wait that is worth to be told. */
+uint64_t collected_least(const collected *c);
+void collected_free(collected *c);
+
+/* unwind.c: the return addresses, innermost first. Returns their number. */
+size_t unwind(symbols *s, uint32_t pid, const struct attach_sample *sample, uint64_t *frames, size_t most);
+
+/* add.c */
+void document_add_collected(json_t *document, const collected *c, uint32_t depth);

@@ -1,0 +1,332 @@
+/* futex.bpf.c - in the kernel: who waits in futex(), how long, and who wakes whom
+ *
+ * The start of a wait is kept for the thread; who wakes it is noted when it is woken; at its end the wait is added to those with
+ * the same address, waiter's stack and waker's stack. Most programs have no frame pointers, so a stack can't be
+ * unwound here. Its addresses of code are hashed instead, and the first of each hash is sent to be unwound: registers
+ * and stack as they are.
+ *
+ * This file may be used under the terms of the Apache License 2.0, as the rest of Pawl, or of the GPL, version 2.
+ */
+#include <linux/bpf.h>
+
+#include <bpf/bpf_helpers.h>
+#include <bpf/bpf_tracing.h>
+
+#include "futex.h"
+
+/* Of the kernel's structures, what is used; where it is, is found when the program is loaded. */
+#pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
+struct task_struct {
+    int pid;
+    unsigned int __state;
+};
+struct pt_regs {
+    unsigned long r15, r14, r13, r12, bp, bx, r11, r10, r9, r8, ax, cx, dx, si, di, orig_ax, ip, sp;
+};
+struct bpf_iter__task {
+    struct task_struct *task;
+};
+#pragma clang attribute pop
+
+enum { SYS_FUTEX = 202, SYS_RESTART = 219, OP_MASK = 127, ASLEEP = 1 };
+enum { WOULD_BLOCK = -11, RESTART_FIRST = -512, RESTART_LAST = -516 };
+
+struct {
+    __uint(type, BPF_MAP_TYPE_HASH);
+    __uint(max_entries, ATTACH_THREADS);
+    __type(key, uint32_t);
+    __type(value, struct attach_waiting);
+} waiting SEC(".maps");
+
+/* Threads that are about to wake others, with their stacks. */
+struct {
+    __uint(type, BPF_MAP_TYPE_HASH);
+    __uint(max_entries, ATTACH_THREADS);
+    __type(key, uint32_t);
+    __type(value, uint64_t);
+} waking SEC(".maps");
+
+struct {
+    __uint(type, BPF_MAP_TYPE_HASH);
+    __uint(max_entries, ATTACH_STACKS);
+    __type(key, uint64_t);
+    __type(value, uint32_t);
+} stacks SEC(".maps");
+
+struct {
+    __uint(type, BPF_MAP_TYPE_HASH);
+    __uint(max_entries, ATTACH_WAITS);
+    __type(key, struct attach_pair);
+    __type(value, struct attach_times);
+} waits SEC(".maps");
+
+struct {
+    __uint(type, BPF_MAP_TYPE_RINGBUF);
+    __uint(max_entries, ATTACH_RING);
+} ring SEC(".maps");
+
+/* A sample is larger than a program's stack. */
+struct {
+    __uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+    __uint(max_entries, 1);
+    __type(key, uint32_t);
+    __type(value, struct attach_sample);
+} scratch SEC(".maps");
+
+/* The same for visit(), which may be interrupted by the others. */
+struct {
+    __uint(type, BPF_MAP_TYPE_ARRAY);
+    __uint(max_entries, 1);
+    __type(key, uint32_t);
+    __type(value, struct attach_sample);
+} visited SEC(".maps");
+
+const volatile uint32_t target = 0;                           /* its pid */
+const volatile uint64_t namespace_dev = 0, namespace_ino = 0; /* that it counts in; 0: the first one */
+const volatile uint64_t range_from[ATTACH_RANGES], range_to[ATTACH_RANGES]; /* of code */
+
+uint64_t least_ns;                       /* shorter waits are not told one by one */
+uint64_t lost_stacks, lost_waits, voids; /* voids: waits that returned at once */
+
+static int is_target(void)
+{
+    struct bpf_pidns_info ids;
+    if (namespace_ino == 0)
+        return bpf_get_current_pid_tgid() >> 32 == target;
+    return bpf_get_ns_current_pid_tgid(namespace_dev, namespace_ino, &ids, sizeof ids) == 0 &&
+           ids.tgid == target;
+}
+
+/* ---- stacks */
+
+static int is_code(uint64_t word)
+{
+    for (int i = 0; i < ATTACH_RANGES; i++)
+        if (word - range_from[i] < range_to[i] - range_from[i])
+            return 1;
+    return 0;
+}
+
+static uint64_t mix(uint64_t hash, uint64_t word)
+{
+    hash = (hash ^ word) * 0x9e3779b97f4a7c15;
+    return hash ^ hash >> 29;
+}
+
+/* A loop that the verifier follows, because a callback for each word takes ten times as long. */
+static uint64_t hash_of(const struct attach_sample *s, struct pt_regs *r)
+{
+    uint64_t hash = mix(1, r->ip), from = (r->sp - s->base) & (ATTACH_CHUNK - 8);
+    for (uint32_t i = 0; i < ATTACH_HASHED / 8; i++) {
+        uint64_t at = from + i * 8;
+        if (at + 8 > s->size || at > ATTACH_STACK - 8)
+            break;
+        uint64_t word = *(const uint64_t *)&s->bytes[at];
+        if (is_code(word))
+            hash = mix(hash, word);
+    }
+    return hash;
+}
+
+static long read_chunk(uint32_t i, void *input)
+{
+    struct attach_sample *s = *(struct attach_sample **)input;
+    uint32_t at = (i * ATTACH_CHUNK) & (ATTACH_STACK - ATTACH_CHUNK);
+    if (bpf_probe_read_user(&s->bytes[at], ATTACH_CHUNK, (void *)(s->base + at)) != 0)
+        return 1;
+    s->size = at + ATTACH_CHUNK;
+    return 0;
+}
+
+static void take_registers(struct attach_sample *s, struct pt_regs *r)
+{
+    uint64_t *to = s->registers; /* in DWARF's order */
+    to[0] = r->ax, to[1] = r->dx, to[2] = r->cx, to[3] = r->bx, to[4] = r->si, to[5] = r->di, to[6] = r->bp;
+    to[ATTACH_SP] = r->sp;
+    to[8] = r->r8, to[9] = r->r9, to[10] = r->r10, to[11] = r->r11;
+    to[12] = r->r12, to[13] = r->r13, to[14] = r->r14, to[15] = r->r15;
+    to[ATTACH_PC] = r->ip;
+}
+
+/* The number of the stack in the sample; 0 if it could not be kept. */
+static uint64_t number_of(struct attach_sample *s, struct pt_regs *r)
+{
+    uint32_t zero = 0;
+    uint64_t hash = hash_of(s, r);
+    if (bpf_map_lookup_elem(&stacks, &hash) != NULL)
+        return hash;
+    if (bpf_map_update_elem(&stacks, &hash, &zero, BPF_ANY) == 0) {
+        s->stack = hash;
+        take_registers(s, r);
+        if (bpf_ringbuf_output(&ring, s, sizeof *s, 0) == 0)
+            return hash;
+        bpf_map_delete_elem(&stacks, &hash);
+    }
+    __sync_fetch_and_add(&lost_stacks, 1);
+    return 0;
+}
+
+static void begin(struct attach_sample *s, struct pt_regs *r)
+{
+    s->type = ATTACH_SAMPLE;
+    s->base = r->sp & ~(uint64_t)(ATTACH_CHUNK - 1);
+    s->size = 0;
+}
+
+static uint64_t stack_of(struct pt_regs *r)
+{
+    uint32_t zero = 0;
+    struct attach_sample *s = bpf_map_lookup_elem(&scratch, &zero);
+    if (s == NULL)
+        return 0;
+    begin(s, r);
+    bpf_loop(ATTACH_STACK / ATTACH_CHUNK, read_chunk, &s, 0);
+    return number_of(s, r);
+}
+
+/* ---- waits */
+
+static int waits_in(uint32_t op)
+{
+    return op == 0 /* WAIT */ || op == 6 /* LOCK_PI */ || op == 9 /* WAIT_BITSET */ ||
+           op == 11 /* WAIT_REQUEUE_PI */ || op == 13 /* LOCK_PI2 */;
+}
+
+static int wakes_in(uint32_t op)
+{
+    return op == 1 /* WAKE */ || op == 3 /* REQUEUE */ || op == 4 /* CMP_REQUEUE */ ||
+           op == 5 /* WAKE_OP */ || op == 7 /* UNLOCK_PI */ || op == 10 /* WAKE_BITSET */ ||
+           op == 12 /* CMP_REQUEUE_PI */;
+}
+
+SEC("tp_btf/sys_enter")
+int BPF_PROG(enter, struct pt_regs *r, long id)
+{
+    if (id != SYS_FUTEX || !is_target())
+        return 0;
+    uint32_t op = r->si & OP_MASK, tid = (uint32_t)bpf_get_current_pid_tgid();
+    if (wakes_in(op)) {
+        uint64_t stack = stack_of(r);
+        bpf_map_update_elem(&waking, &tid, &stack, BPF_ANY);
+    } else if (waits_in(op)) {
+        struct attach_waiting *before = bpf_map_lookup_elem(&waiting, &tid);
+        if (before != NULL && before->restarts && before->address == r->di) {
+            before->restarts = 0;
+            return 0;
+        }
+        struct attach_waiting w = {.address = r->di, .waiter = stack_of(r)};
+        w.start_ns = bpf_ktime_get_ns();
+        if (bpf_map_update_elem(&waiting, &tid, &w, BPF_ANY) != 0)
+            __sync_fetch_and_add(&lost_waits, 1);
+    }
+    return 0;
+}
+
+/* Runs in the thread that wakes. */
+SEC("tp_btf/sched_waking")
+int BPF_PROG(wake, struct task_struct *woken)
+{
+    uint32_t tid = (uint32_t)bpf_get_current_pid_tgid(), other = (uint32_t)woken->pid;
+    struct attach_waiting *w = bpf_map_lookup_elem(&waiting, &other);
+    uint64_t *stack = w != NULL ? bpf_map_lookup_elem(&waking, &tid) : NULL;
+    if (stack != NULL) {
+        w->waker = *stack;
+        w->waker_tid = tid;
+    }
+    return 0;
+}
+
+static void tell(const struct attach_waiting *w, uint32_t tid, uint64_t now)
+{
+    struct attach_long e = {ATTACH_LONG, w->address, w->waiter,    w->waker, w->start_ns,
+                            now,         tid,        w->waker_tid, ""};
+    bpf_get_current_comm(e.name, sizeof e.name);
+    bpf_ringbuf_output(&ring, &e, sizeof e, 0);
+}
+
+static void add(const struct attach_waiting *w, uint64_t ns)
+{
+    struct attach_pair pair = {w->address, w->waiter, w->waker};
+    struct attach_times none = {0};
+    struct attach_times *t = bpf_map_lookup_elem(&waits, &pair);
+    if (t == NULL) {
+        bpf_map_update_elem(&waits, &pair, &none, BPF_NOEXIST); /* another CPU may be first */
+        t = bpf_map_lookup_elem(&waits, &pair);
+    }
+    if (t == NULL) {
+        __sync_fetch_and_add(&lost_waits, 1);
+        return;
+    }
+    __sync_fetch_and_add(&t->count, 1);
+    __sync_fetch_and_add(&t->total_ns, ns);
+    if (ns > t->worst_ns)
+        t->worst_ns = ns;
+}
+
+SEC("tp_btf/sys_exit")
+int BPF_PROG(leave, struct pt_regs *r, long result)
+{
+    if (r->orig_ax != SYS_FUTEX && r->orig_ax != SYS_RESTART)
+        return 0;
+    uint32_t tid = (uint32_t)bpf_get_current_pid_tgid();
+    struct attach_waiting *w = bpf_map_lookup_elem(&waiting, &tid);
+    if (w == NULL) {
+        bpf_map_delete_elem(&waking, &tid);
+        return 0;
+    }
+    if (result <= RESTART_FIRST && result >= RESTART_LAST) {
+        w->restarts = 1;
+        return 0;
+    }
+    uint64_t now = bpf_ktime_get_ns(), ns = now - w->start_ns;
+    if (result == WOULD_BLOCK) {
+        __sync_fetch_and_add(&voids, 1);
+    } else {
+        add(w, ns);
+        if (ns > least_ns)
+            tell(w, tid, now);
+    }
+    bpf_map_delete_elem(&waiting, &tid);
+    return 0;
+}
+
+/* ---- threads that wait already: each is visited once */
+
+struct visit {
+    struct attach_sample *sample;
+    struct task_struct *task;
+};
+
+static long copy_chunk(uint32_t i, void *input)
+{
+    struct visit *v = input;
+    struct attach_sample *s = v->sample;
+    uint32_t at = (i * ATTACH_CHUNK) & (ATTACH_STACK - ATTACH_CHUNK);
+    if (bpf_copy_from_user_task(&s->bytes[at], ATTACH_CHUNK, (void *)(s->base + at), v->task, 0) != 0)
+        return 1;
+    s->size = at + ATTACH_CHUNK;
+    return 0;
+}
+
+SEC("iter.s/task")
+int visit(struct bpf_iter__task *context)
+{
+    uint32_t zero = 0, tid;
+    struct task_struct *task = context->task;
+    struct attach_sample *s = bpf_map_lookup_elem(&visited, &zero);
+    if (task == NULL || s == NULL || (task->__state & ASLEEP) == 0)
+        return 0;
+    struct pt_regs *r = (struct pt_regs *)bpf_task_pt_regs(task);
+    if (r->orig_ax != SYS_FUTEX || !waits_in(r->si & OP_MASK))
+        return 0;
+    begin(s, r);
+    struct visit v = {s, task};
+    bpf_loop(ATTACH_STACK / ATTACH_CHUNK, copy_chunk, &v, 0);
+    struct attach_waiting w = {.address = r->di, .waiter = number_of(s, r), .start_ns = bpf_ktime_get_ns()};
+    tid = (uint32_t)task->pid;
+    bpf_map_update_elem(&waiting, &tid, &w, BPF_NOEXIST);
+    return 0;
+}
+
+/* The kernel lends what reads a user's memory to such programs only. */
+char terms[] SEC("license") = "GPL";

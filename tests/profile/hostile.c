@@ -1,0 +1,103 @@
+/* hostile.c - a program that makes it hard to be watched: hostile HOW [N]; each way uses a lock N times or in N processes or threads */
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static int count = 10;
+
+static void use(int times)
+{
+    for (int i = 0; i < times; i++) {
+        pthread_mutex_lock(&mutex);
+        pthread_mutex_unlock(&mutex);
+    }
+}
+
+static void *use_once(void *argument)
+{
+    use(1);
+    return argument;
+}
+
+static void *leave(void *argument)
+{
+    use(count);
+    _exit(7);
+    return argument;
+}
+
+static int join_all(void *(*function)(void *), int n)
+{
+    pthread_attr_t small;
+    pthread_t *ids = calloc((size_t)n, sizeof *ids);
+    int made = 0;
+    pthread_attr_init(&small);
+    pthread_attr_setstacksize(&small, 65536);
+    while (made < n && pthread_create(&ids[made], &small, function, NULL) == 0)
+        made++;
+    for (int i = 0; i < made; i++)
+        pthread_join(ids[i], NULL);
+    free(ids);
+    return made;
+}
+
+/* Half of them have children of their own. */
+static void multiply(int n)
+{
+    use(1);
+    while (n > 1) {
+        int part = n / 2;
+        pid_t child = fork();
+        if (child == 0) {
+            multiply(part);
+            _exit(0);
+        }
+        n -= part;
+    }
+    while (wait(NULL) > 0)
+        ;
+}
+
+int main(int argc, char **argv)
+{
+    const char *how = argc > 1 ? argv[1] : "";
+    count = argc > 2 ? atoi(argv[2]) : count;
+    if (strcmp(how, "close") == 0) {
+        for (int fd = 0; fd < 1024; fd++)
+            close(fd);
+        use(count);
+    }
+    if (strcmp(how, "chroot") == 0) {
+        if (chroot(".") != 0 || chdir("/") != 0)
+            return 3;
+        use(count);
+        if (fork() == 0) {
+            use(count);
+            _exit(0);
+        }
+        wait(NULL);
+    }
+    if (strcmp(how, "leave") == 0) {
+        pthread_t other;
+        pthread_create(&other, NULL, leave, NULL);
+        for (;;)
+            use(1);
+    }
+    if (strcmp(how, "threads") == 0)
+        return join_all(use_once, count) == count ? 0 : 4;
+    if (strcmp(how, "multiply") == 0)
+        multiply(count);
+    if (strcmp(how, "exec") == 0) {
+        use(1);
+        char less[16];
+        snprintf(less, sizeof less, "%d", count - 1);
+        if (count > 1)
+            execl("/proc/self/exe", argv[0], "exec", less, NULL);
+    }
+    return 0;
+}
