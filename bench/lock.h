@@ -40,6 +40,18 @@ static inline bool bench_has_times(const bench_load *load)
 
 typedef enum bench_phase { BENCH_WARM_UP, BENCH_MEASURE, BENCH_STOP } bench_phase;
 
+/* Who was admitted, in order, and how many had been when it asked. The lock protects it. */
+typedef struct bench_admission {
+    uint32_t who, asked;
+} bench_admission;
+
+enum { BENCH_LOGGED = 1 << 16 }; /* those that come later are not */
+
+typedef struct bench_log {
+    BENCH_ALIGNED uint32_t length; /* atomic, because those who ask read it */
+    BENCH_ALIGNED bench_admission admissions[BENCH_LOGGED];
+} bench_log;
+
 /* Locks, data and flag are on sectors of their own: only those of the locks and the data move between CPUs. */
 typedef struct bench_shared {
     BENCH_ALIGNED unsigned char locks[BENCH_LOCKS][BENCH_LOCK_ROOM];
@@ -51,6 +63,7 @@ typedef struct bench_shared {
     unsigned threads;
     unsigned variant; /* of the workload */
     void *extra;      /* what only the workload knows  */
+    bench_log *log;   /* or NULL; for the timed loops  */
 } bench_shared;
 
 typedef struct bench_worker {

@@ -130,6 +130,22 @@ BENCH_TEMPLATE bench_outside_timed(bench_worker *w, generator *own, const bench_
         bench_outside(w, own, load);
 }
 
+static inline uint32_t bench_log_length(const bench_shared *s)
+{
+    return s->log != NULL ? __atomic_load_n(&s->log->length, __ATOMIC_RELAXED) : 0;
+}
+
+static inline void bench_log_admission(bench_shared *s, unsigned who, uint32_t asked)
+{
+    uint32_t length = bench_log_length(s);
+    if (s->log == NULL || length == BENCH_LOGGED)
+        return;
+    bench_admission *now = &s->log->admissions[length];
+    now->who = who;
+    now->asked = asked;
+    __atomic_store_n(&s->log->length, length + 1, __ATOMIC_RELAXED);
+}
+
 /* `times` is a constant: where sections are steps, the loop is as if there were nothing else. */
 BENCH_TEMPLATE bench_work(bench_worker *w, void *c, bench_action *lock, bench_action *unlock, bool times)
 {
@@ -144,11 +160,14 @@ BENCH_TEMPLATE bench_work(bench_worker *w, void *c, bench_action *lock, bench_ac
         bool timed = count == watch.next || phase != before;
         before = phase;
         uint64_t asked = 0;
+        uint32_t before_me = times ? bench_log_length(s) : 0;
         if (timed)
             asked = ticks();
         lock(s->locks[0], c);
         if (timed)
             bench_watch_note(&watch, s, count, asked, ticks(), phase == BENCH_MEASURE);
+        if (times && phase == BENCH_MEASURE)
+            bench_log_admission(s, w->index, before_me);
         if (times)
             bench_inside_timed(s, &load);
         else

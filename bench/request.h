@@ -1,12 +1,13 @@
 /* request.h - one run as a message: what a measuring process is asked, and what it answers
  *
  * Both sides are built from this tree, so these are plain bytes on a pipe. The answer is a bench_run, followed by a
- * bench_waits for each thread if it says so.
+ * bench_waits for each thread if it says so. Those of `schedule` are not waits but gaps, in admissions.
  */
 #pragma once
 
 #include "lock.h"
 #include "pin.h"
+#include "schedule.h"
 #include "simulated.h"
 
 #include "src/park/events.h"
@@ -50,6 +51,7 @@ typedef struct bench_run {
     bench_waits waits;
     unsigned waits_of_threads;
     bench_simulated simulated;
+    bench_schedule schedule;
 } bench_run;
 
 /* In the place of an errno value. */

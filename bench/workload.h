@@ -7,7 +7,7 @@
 typedef void bench_runner(const bench_request *q, bench_run *run, bench_waits **waits);
 
 bench_runner bench_mutexbench, bench_multiwait, bench_tail, bench_ring, bench_pingpong, bench_condvar,
-    bench_occasional;
+    bench_occasional, bench_schedule_run;
 
 /* ring.c: names, by number, up to NULL. */
 extern const char *const bench_ring_variants[];
@@ -22,6 +22,9 @@ int bench_answer(bench_runner *runner, bench_runner *find(const char *workload))
 /* mutexbench.c: the lock that the request names; bench_no_lock is among them. And its loop without records. */
 const bench_lock *bench_lock_of(const bench_request *q);
 bench_duty_of bench_work_of;
+
+/* order.c: what a log says; gaps of each thread. 0 or ENOMEM. */
+int bench_schedule_of(const bench_log *log, unsigned threads, bench_schedule *s, bench_waits *gaps);
 
 /* tail.c: what a thread recorded. If it recorded nothing, it waited all the time. */
 bench_waits bench_waits_of(histogram *h, const bench_team *t);

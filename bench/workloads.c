@@ -7,9 +7,9 @@ static const struct {
     const char *name;
     bench_runner *run;
 } runners[] = {
-    {"mutexbench", bench_mutexbench}, {"multiwait", bench_multiwait}, {"tail", bench_tail},
-    {"occasional", bench_occasional}, {"condvar", bench_condvar},     {"ring", bench_ring},
-    {"pingpong", bench_pingpong},
+    {"mutexbench", bench_mutexbench}, {"multiwait", bench_multiwait},   {"tail", bench_tail},
+    {"occasional", bench_occasional}, {"condvar", bench_condvar},       {"ring", bench_ring},
+    {"pingpong", bench_pingpong},     {"schedule", bench_schedule_run},
 };
 
 bench_runner *bench_runner_of(const char *workload)

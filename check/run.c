@@ -96,13 +96,29 @@ static void add_scenario(builder *b, const scenario *s)
         add_case(b, s, (with.coin = 1, with), "coin", 1); /* always heads */
 }
 
+static bool is_semaphore(const lock_info *lock)
+{
+    return lock == NULL;
+}
+
+static bool is_seqlock(const lock_info *lock)
+{
+    return lock == &check_seqlock;
+}
+
+static bool is_lock(const lock_info *lock)
+{
+    return !is_semaphore(lock) && !is_seqlock(lock);
+}
+
 static const struct {
     const scenario *scenarios;
     const int *count;
-    bool semaphore; /* else of locks */
-} lists[] = {{check_scenarios, &check_scenario_count, false},
-             {check_mutex_scenarios, &check_mutex_scenario_count, false},
-             {check_semaphore_scenarios, &check_semaphore_scenario_count, true}};
+    bool (*concern)(const lock_info *lock);
+} lists[] = {{check_scenarios, &check_scenario_count, is_lock},
+             {check_mutex_scenarios, &check_mutex_scenario_count, is_lock},
+             {check_semaphore_scenarios, &check_semaphore_scenario_count, is_semaphore},
+             {check_seqlock_scenarios, &check_seqlock_scenario_count, is_seqlock}};
 
 enum { LISTS = sizeof lists / sizeof lists[0] };
 
@@ -112,7 +128,7 @@ static const scenario *next_scenario(const lock_info *lock, const char *name, co
 {
     bool found = last == NULL;
     for (int k = 0; k < LISTS; k++)
-        for (int i = 0; i < *lists[k].count && lists[k].semaphore == (lock == NULL); i++) {
+        for (int i = 0; i < *lists[k].count && lists[k].concern(lock); i++) {
             const scenario *s = &lists[k].scenarios[i];
             if (found && (name == NULL || strcmp(name, s->name) == 0) &&
                 (s->applies == NULL || s->applies(lock)))

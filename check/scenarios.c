@@ -358,6 +358,8 @@ static void set_up(void *unused)
     memset(state.entered, 0, sizeof state.entered);
     memset(state.node, 0, sizeof state.node);
     memset(&state.semaphore, 0, sizeof state.semaphore);
+    memset(&state.seqlock, 0, sizeof state.seqlock);
+    memset(state.record, 0, sizeof state.record);
     atomic_store_explicit(&state.flag, 0, memory_order_relaxed);
     state.references = state.threads;
     pawl_semaphore_init(&state.semaphore, state.scenario->permits);
@@ -368,6 +370,8 @@ static void set_up(void *unused)
     lab_name(pawl_slots, sizeof pawl_slots, "slots");
     lab_name(pawl_twa_slots, sizeof pawl_twa_slots, "twa_slots");
     lab_name(&state.semaphore, sizeof state.semaphore, "semaphore");
+    lab_name(&state.seqlock, sizeof state.seqlock, "seqlock");
+    lab_name(state.record, sizeof state.record, "record");
     check_mutex_name();
 }
 

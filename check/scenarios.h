@@ -43,6 +43,11 @@ extern const scenario check_scenarios[];
 extern const int check_scenario_count;
 extern const scenario check_semaphore_scenarios[];
 extern const int check_semaphore_scenario_count;
+extern const scenario check_seqlock_scenarios[];
+extern const int check_seqlock_scenario_count;
+
+/* Stands for the seqlock, which is no lock of the register. */
+extern const lock_info check_seqlock;
 
 /* Fills in the program that the lab will run. One setting at a time. */
 void scenario_prepare(const scenario *s, const scenario_setting *with, struct lab_program *p);

@@ -1,6 +1,8 @@
 /* semaphore.c - scenarios of the semaphore */
 #include "state.h"
 
+#include <errno.h>
+
 static void enter(int id)
 {
     lab_enter(&state.semaphore);
@@ -29,6 +31,24 @@ static void try_as_lock(int id)
     } else {
         lab_try(&state.semaphore);
         if (!pawl_semaphore_trytake(&state.semaphore))
+            return;
+    }
+    enter(id);
+    pawl_semaphore_post(&state.semaphore);
+}
+
+/* The first stays in line; the others have a deadline, and may give up at any time. */
+static void timed_as_lock(int id)
+{
+    static const struct timespec soon = {.tv_sec = 1};
+    if (id == 0) {
+        lab_arrive(&state.semaphore, sizeof state.semaphore);
+        pawl_semaphore_take(&state.semaphore);
+    } else {
+        lab_try(&state.semaphore);
+        int result = pawl_semaphore_clocktake(&state.semaphore, CLOCK_MONOTONIC, &soon);
+        lab_assert(result == 0 || result == ETIMEDOUT, "a timed take times out or succeeds");
+        if (result != 0)
             return;
     }
     enter(id);
@@ -97,6 +117,7 @@ static void count(void)
 const scenario check_semaphore_scenarios[] = {
     {"as-lock", "one permit, everyone wants it", 3, 2, as_lock, count, NULL, false, true, 1},
     {"trytake", "take and trytake, mixed", 3, 1, try_as_lock, count, NULL, false, true, 1},
+    {"timed", "take, and take with a deadline", 3, 1, timed_as_lock, count, NULL, false, true, 1},
     {"post-many", "permits for all at once", 3, 1, post_many, all_permits_taken, NULL, false, true, 0},
     {"two-posters", "two posters, three takers", 5, 1, call_in_order, all_permits_taken, NULL, false, true,
      0},

@@ -16,6 +16,8 @@ typedef struct check_state {
     lock_ctx handed;
     _Atomic(int) flag;
     pawl_semaphore semaphore;
+    pawl_seqlock seqlock;
+    pawl_word record[2];
     pawl_node node[LAB_MAX_THREADS][CHECK_NODES];
 
     /* Constant while an exploration runs. */

@@ -1,4 +1,4 @@
-/* pawl.h - what an application includes: the mutex and its condition variable, every lock, and the semaphore
+/* pawl.h - what an application includes: the mutex and its condition variable, every lock, the semaphore, and the seqlock
  *
  * A program that needs just one lock can include its header instead, say <pawl/ticket.h>.
  */
@@ -11,3 +11,4 @@
 #include "pawl/mutex.h"
 #include "pawl/policy.h"
 #include "pawl/semaphore.h"
+#include "pawl/seqlock.h"

@@ -14,34 +14,57 @@
 
 typedef enum scale { RATE, SHARE, MICROSECONDS, TIMES_PINGPONG } scale;
 
+/* Something else than the number of threads: as many numbers, from the metric's field on. */
+typedef struct axis {
+    const char *title;
+    const char *const *labels;
+    int count;
+} axis;
+
 typedef struct metric {
     const char *kind, *title, *note;
     size_t field;
     scale scale;
+    const axis *by; /* NULL: by the number of threads */
 } metric;
 
 static const metric metrics[] = {
-    {"value", NULL, NULL, offsetof(run, value), RATE},
+    {"value", NULL, NULL, offsetof(run, value), RATE, NULL},
     {"handover", "Hand-over against the physical limit",
      "Time per acquisition, as a multiple of the time a cache line takes between the two nearest CPUs "
      "(pingpong). "
      "Below 1 most acquisitions are by the thread that had the lock last.",
-     offsetof(run, value), TIMES_PINGPONG},
+     offsetof(run, value), TIMES_PINGPONG, NULL},
     {"fairness", "Fairness", "Fewest acquisitions of a thread over most; 1 is even.", offsetof(run, fairness),
-     SHARE},
+     SHARE, NULL},
     {"jain", "Jain's index", "Of the threads' shares; 1 is even, 1/threads is all to one.",
-     offsetof(run, jain), SHARE},
+     offsetof(run, jain), SHARE, NULL},
     {"starvation", "Longest starvation", "The longest time that a thread got nothing done.",
-     offsetof(run, starvation_ns), MICROSECONDS},
+     offsetof(run, starvation_ns), MICROSECONDS, NULL},
     {"p999", "99.9th percentile of waits", "Of the time from asking for the lock to having it.",
-     offsetof(run, wait_ns[3]), MICROSECONDS},
+     offsetof(run, wait_ns[3]), MICROSECONDS, NULL},
     {"worst-wait", "Worst wait", "The longest acquisition that was timed.", offsetof(run, worst_wait_ns),
-     MICROSECONDS},
+     MICROSECONDS, NULL},
+    {"repeats", "Periodic", "Share of the admissions that repeat after a period, the best there is.",
+     offsetof(run, repeats), SHARE, NULL},
+    {"palindromes", "Palindromes",
+     "Share of the changes of owner within a palindrome that has room for every thread: those at its ends "
+     "wait "
+     "longest.",
+     offsetof(run, palindromes), SHARE, NULL},
 };
 
-static const metric wait_metric = {"waits", "Wait for the lock",
-                                   "Percentiles of the time from asking for the lock to having it.", 0,
-                                   MICROSECONDS};
+static const axis percentiles = {"percentile", percentile_names, PERCENTILES};
+static const axis bypasses = {"times", bypass_names, BYPASSES};
+
+/* By something else than threads, so there is a chart for each number of threads. */
+static const metric distributions[] = {
+    {"waits", "Wait for the lock", "Percentiles of the time from asking for the lock to having it.",
+     offsetof(run, wait_ns), MICROSECONDS, &percentiles},
+    {"bypass", "Overtaken",
+     "How many of the admissions were of waiters that later ones had overtaken so often.",
+     offsetof(run, bypass), SHARE, &bypasses},
+};
 
 /* The points that are drawn in one chart: NULL and 0 stand for all. */
 typedef struct panel {
@@ -123,17 +146,17 @@ static json_t *line_by_threads(const book *b, const results *r, const metric *m,
     return line;
 }
 
-/* Of one lock, by percentile. */
-static json_t *line_by_percentile(const book *b, const results *r, const metric *m, const panel *where,
-                                  size_t lock)
+/* Of one lock, by what the metric's labels say. */
+static json_t *line_by_label(const book *b, const results *r, const metric *m, const panel *where,
+                             size_t lock)
 {
     json_t *line = json_array();
     for (size_t i = 0; i < r->count; i++) {
         const point *p = &r->points[i];
         if (!in_panel(where, p) || book_lock(b, r, p) != lock)
             continue;
-        for (int k = 0; k < PERCENTILES; k++) {
-            size_t field = offsetof(run, wait_ns) + (size_t)k * sizeof(double);
+        for (int k = 0; k < m->by->count; k++) {
+            size_t field = m->field + (size_t)k * sizeof(double);
             json_t *mark = mark_json(b, m, divisor(r, m), p, field, k);
             if (mark != NULL)
                 append(line, mark);
@@ -203,18 +226,17 @@ static json_t *title_json(const results *r, const metric *m, const panel *where)
 
 static void add_chart(json_t *charts, const book *b, const results *r, const metric *m, const panel *where)
 {
-    bool waits = m == &wait_metric;
-    json_t *series = series_json(b, r, m, where, waits ? line_by_percentile : line_by_threads);
+    json_t *series = series_json(b, r, m, where, m->by != NULL ? line_by_label : line_by_threads);
     if (json_array_size(series) == 0) {
         json_decref(series);
         return;
     }
-    json_t *labels = waits ? json_array() : json_null();
-    for (int i = 0; i < PERCENTILES && waits; i++)
-        append(labels, json_string(percentile_names[i]));
+    json_t *labels = m->by != NULL ? json_array() : json_null();
+    for (int i = 0; m->by != NULL && i < m->by->count; i++)
+        append(labels, json_string(m->by->labels[i]));
     append(charts, json_pack("{ss so ss? s{ss so} so so}", "kind", m->kind, "title", title_json(r, m, where),
-                             "note", m->note, "x", "title", waits ? "percentile" : "threads", "labels",
-                             labels, "y", y_json(r, m), "series", series));
+                             "note", m->note, "x", "title", m->by != NULL ? m->by->title : "threads",
+                             "labels", labels, "y", y_json(r, m), "series", series));
 }
 
 /* Only if nothing comes between two acquisitions is the time of one that of a hand-over. */
@@ -246,13 +268,14 @@ static bool is_new_panel(const results *r, size_t i, const panel *where)
     return true;
 }
 
-static void add_waits(json_t *charts, const book *b, const results *r)
+static void add_distributions(json_t *charts, const book *b, const results *r)
 {
     for (size_t i = 0; i < r->count; i++) {
         panel where = {
             .pin = r->points[i].pin, .variant = r->points[i].variant, .threads = r->points[i].threads};
-        if (is_new_panel(r, i, &where))
-            add_chart(charts, b, r, &wait_metric, &where);
+        for (size_t m = 0; m < sizeof distributions / sizeof distributions[0] && is_new_panel(r, i, &where);
+             m++)
+            add_chart(charts, b, r, &distributions[m], &where);
     }
 }
 
@@ -279,7 +302,7 @@ json_t *charts_make(const book *b, const results *r)
                 add_chart(charts, b, r, &metrics[m], &where);
         }
         if (m == 0)
-            add_waits(charts, b, r); /* what they are measured for */
+            add_distributions(charts, b, r); /* what they are measured for */
     }
     return charts;
 }

@@ -7,6 +7,8 @@
 #include <string.h>
 
 const char *const percentile_names[PERCENTILES] = {"p50", "p90", "p99", "p99.9", "p99.99", "max"};
+const char *const bypass_names[BYPASSES] = {"0",    "1",     "2",     "3-4",         "5-8",
+                                            "9-16", "17-32", "33-64", "more than 64"};
 
 /* Where in a file the reader is, for errors: "points[3].runs[0]", or "". */
 typedef struct place {
@@ -178,6 +180,22 @@ static void read_waits(const place *at, json_t *waits, run *r)
     }
 }
 
+static void read_schedule(const place *at, json_t *schedule, run *r)
+{
+    r->repeats = r->palindromes = NAN;
+    for (int i = 0; i < BYPASSES; i++)
+        r->bypass[i] = NAN;
+    if (schedule == NULL)
+        return;
+    json_t *bypass = json_object_get(schedule, "bypass");
+    bool fits = take_number(json_object_get(schedule, "repeats"), SHARE_OR_NULL, &r->repeats) &&
+                take_number(json_object_get(schedule, "palindromes"), SHARE_OR_NULL, &r->palindromes);
+    for (int i = 0; i < BYPASSES; i++)
+        fits &= take_number(json_object_get(bypass, bypass_names[i]), SHARE_OR_NULL, &r->bypass[i]);
+    if (!fits)
+        refuse_member(at, "schedule", "must have shares from 0 to 1: repeats, palindromes, each bypass");
+}
+
 static void check_doubts(const place *at, const json_t *doubts)
 {
     size_t i;
@@ -216,6 +234,7 @@ static void read_run(const place *at, json_t *object, void *to)
 {
     READ_FIELDS(at, object, run_fields, to);
     read_waits(at, json_object_get(object, "wait_ns"), to);
+    read_schedule(at, json_object_get(object, "schedule"), to);
 }
 
 static void read_point(const place *at, json_t *object, void *to)

@@ -8,9 +8,10 @@
 
 #include <jansson.h>
 
-enum { RESULTS_FORMAT = 1, PERCENTILES = 6 };
+enum { RESULTS_FORMAT = 1, PERCENTILES = 6, BYPASSES = 9 };
 
 extern const char *const percentile_names[PERCENTILES]; /* "p50" ... "max" */
+extern const char *const bypass_names[BYPASSES];        /* "0" ... "more than 64" */
 
 /* One process. What was not measured is NAN. */
 typedef struct run {
@@ -23,6 +24,7 @@ typedef struct run {
     double cpu_ns_each;                                             /* per acquisition         */
     double wait_ns[PERCENTILES];
     double slowest_thread_p99_ns;
+    double repeats, palindromes, bypass[BYPASSES]; /* of `schedule`: shares of the admissions */
 } run;
 
 /* One lock under one load. */

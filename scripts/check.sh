@@ -294,6 +294,7 @@ by_lock() {
     {
         scripts/names.sh
         echo semaphore
+        echo seqlock
     } | sed "s/^/$1:/" | paste -sd '+\n'
 }
 

@@ -3,7 +3,9 @@
  * What it promises as a lock (a semaphore with one permit) is checked with the locks, under `semaphore/`.
  */
 #include "hook.h"
-#include "team.h"
+#include "mutex/sleepers.h"
+
+#include "../src/park/word.h"
 
 #include <stdlib.h>
 
@@ -171,11 +173,86 @@ static void producer_and_consumer(const lock_info *none)
     team_run(2, produce_or_consume, &r);
 }
 
+/* ---- deadlines */
+
+static pawl_semaphore empty;
+
+static int take_in_vain(int clock, const struct timespec *deadline)
+{
+    return pawl_semaphore_clocktake(&empty, clock, deadline);
+}
+
+static void timed_take_gives_up_in_time(const lock_info *none)
+{
+    struct timespec past = {0}, invalid = {.tv_nsec = 1000000000}, soon = in_ns(CLOCK_REALTIME, 1000000);
+    (void)none;
+    expect_timeout(take_in_vain, CLOCK_MONOTONIC, 20000000);
+    expect_timeout(take_in_vain, CLOCK_REALTIME, 20000000);
+    CHECK(take_in_vain(CLOCK_MONOTONIC, &past) == ETIMEDOUT, "a time that is over");
+    CHECK(pawl_semaphore_timedtake(&empty, &soon) == ETIMEDOUT, "by the clock on the wall");
+    CHECK(take_in_vain(CLOCK_MONOTONIC, &invalid) == EINVAL, "no such time");
+    CHECK(take_in_vain(CLOCK_PROCESS_CPUTIME_ID, &soon) == EINVAL, "no such clock");
+    CHECK(pawl_parked_threads() == 0, "somebody still counts as asleep");
+    pawl_semaphore_post(&empty);
+    CHECK(take_in_vain(CLOCK_MONOTONIC, &past) == 0, "there is a permit");
+    CHECK(!pawl_semaphore_trytake(&empty), "there was only one");
+}
+
+typedef struct patient {
+    pawl_semaphore s;
+    atomic_int result;
+} patient;
+
+static void take_within_the_hour(int me, void *arg)
+{
+    patient *p = arg;
+    struct timespec later = in_ns(CLOCK_MONOTONIC, 3600000000000);
+    (void)me;
+    atomic_store(&p->result, 1 + pawl_semaphore_clocktake(&p->s, CLOCK_MONOTONIC, &later));
+}
+
+static void a_post_wakes_who_has_a_deadline(const lock_info *none)
+{
+    (void)none;
+    for (size_t i = 0; i < scaled(200); i++) {
+        patient p = {0};
+        team_member team[1];
+        team_start(team, 1, take_within_the_hour, &p);
+        while (i % 2 == 0 && pawl_parked_threads() == 0)
+            sched_yield();
+        pawl_semaphore_post(&p.s);
+        team_join(team, 1);
+        CHECK(atomic_load(&p.result) == 1, "timed out an hour early");
+    }
+}
+
+/* Those in line come first, whenever they came. */
+static void deadlines_do_not_overtake(const lock_info *none)
+{
+    line q = {0};
+    team_member team[THREADS];
+    (void)none;
+    start_line(&q, team);
+    for (int i = 0; i < THREADS; i++) {
+        struct timespec soon = in_ns(CLOCK_MONOTONIC, 1000000);
+        CHECK(pawl_semaphore_clocktake(&q.s, CLOCK_MONOTONIC, &soon) == ETIMEDOUT, "overtook %d",
+              THREADS - i);
+        pawl_semaphore_post(&q.s);
+        await(&q.log[i], i + 1);
+    }
+    team_join(team, THREADS);
+}
+
 static const promise promises[] = {
     {.name = "count_is_never_exceeded", .check = count_is_never_exceeded, .subject = "permits"},
     {.name = "takers_enter_in_order", .check = takers_enter_in_order, .subject = "permits"},
     {.name = "post_n_lets_exactly_n_in", .check = post_n_lets_exactly_n_in, .subject = "permits"},
     {.name = "trytake_takes_what_is_there", .check = trytake_takes_what_is_there, .subject = "permits"},
+    {.name = "timed_take_gives_up_in_time", .check = timed_take_gives_up_in_time, .subject = "permits"},
+    {.name = "a_post_wakes_who_has_a_deadline",
+     .check = a_post_wakes_who_has_a_deadline,
+     .subject = "permits"},
+    {.name = "deadlines_do_not_overtake", .check = deadlines_do_not_overtake, .subject = "permits"},
     {.name = "producer_and_consumer", .check = producer_and_consumer, .subject = "permits"},
 };
 

@@ -9,6 +9,7 @@
 static const command workloads[] = {
     {"mutexbench", "Threads that do nothing but take one lock", mutexbench_main},
     {"tail", "How long they wait for it: the distribution", tail_main},
+    {"schedule", "Who gets it after whom: period, palindromes, bypass, gaps", schedule_main},
     {"occasional", "How long one thread waits that wants it now and then", occasional_main},
     {"condvar", "Producers and consumers at a queue with few places", condvar_main},
     {"grid", "Many of these at once: where a mutex is ahead, and where behind", grid_main},

@@ -183,6 +183,9 @@ json_t *cell_json(const point *p);
 /* study_json.c: per acquisition, or negative if there was none. */
 double per_acquisition(const bench_run *r, double amount);
 
+/* schedule.c: the schedule of a run, NULL if it has none. */
+json_t *schedule_json(const sample *x);
+
 /* study_text.c: what stands above a table, and cells of tables; `grid` is cli/grid.h's. */
 struct grid;
 void print_head(FILE *f, const study *s);
@@ -201,6 +204,7 @@ extern const workload mutexbench, occasional, condvar, pingpong;
 int mutexbench_main(int argc, char **argv);
 int multiwait_main(int argc, char **argv);
 int tail_main(int argc, char **argv);
+int schedule_main(int argc, char **argv);
 int occasional_main(int argc, char **argv);
 int condvar_main(int argc, char **argv);
 int grid_main(int argc, char **argv);

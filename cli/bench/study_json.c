@@ -107,7 +107,7 @@ static void set_costs(json_t *run, const bench_run *r)
 static json_t *waits_json(const sample *x)
 {
     const bench_waits *w = &x->run.waits;
-    if (x->waits == NULL)
+    if (x->waits == NULL || x->run.schedule.admissions > 0)
         return json_null();
     json_t *threads = json_array();
     for (unsigned i = 0; i < x->run.waits_of_threads; i++)
@@ -144,11 +144,12 @@ static json_t *run_json(const sample *x)
 {
     const bench_run *r = &x->run;
     json_t *run = json_pack(
-        "{sf so so so so sf so so so so so*}", "value", r->value, "fairness", number_or_null(r->fairness),
+        "{sf so so so so sf so so so so so* so*}", "value", r->value, "fairness", number_or_null(r->fairness),
         "jain", number_or_null(fmin(r->jain, 1)), "starvation_ns", whole_or_null(r->starvation_ns),
         "worst_wait_ns", whole_or_null(r->worst_wait_ns), "cpu_s", r->cpu_s, "voluntary_switches",
         whole_or_null(r->voluntary_switches), "involuntary_switches", whole_or_null(r->involuntary_switches),
-        "perf", counters_json(r), "wait_ns", waits_json(x), "simulated", simulated_json(&r->simulated));
+        "perf", counters_json(r), "wait_ns", waits_json(x), "simulated", simulated_json(&r->simulated),
+        "schedule", schedule_json(x));
     set_calls(run, r->calls);
     set_costs(run, r);
     return run;

@@ -3,7 +3,8 @@
  * Admission   FIFO: permits go to takers in the order of arrival, and each taker is called before its permit is
  *             granted
  * Bypass      0; but a taker that sleeps is woken after the grant: if its poster stops in between, later takers may
- *             return first, until the next post is complete
+ *             return first, until the next post is complete. A taker with a deadline has no place in line: it gets
+ *             what those in line leave
  * Space       2 words per semaphore, none per thread; the array of slots.h is shared by all
  * Post        constant time, and once more for each post that came in between; does not touch the semaphore after the
  *             (last) grant
@@ -95,7 +96,29 @@ PAWL_HOOK bool pawl_semaphore_trytake(pawl_semaphore *s)
     return taken;
 }
 
-/* Gives `n` permits, one after the other. */
+#ifndef PAWL_FREESTANDING
+/* Takes a permit that nobody in line wants, or waits for one until the deadline: a ticket can't be given back. 0;
+ * ETIMEDOUT when the deadline has passed on that clock (CLOCK_MONOTONIC or CLOCK_REALTIME); EINVAL if the clock is
+ * another, or the deadline invalid. */
+PAWL_HOOK int pawl_semaphore_clocktake(pawl_semaphore *s, int clock, const struct timespec *deadline)
+{
+    pawl_hook_quiet();
+    int result =
+        PAWL_LIKELY(pawl_semaphore_try_acquire(s, 0)) ? 0 : pawl_semaphore_take_until(s, clock, deadline);
+    pawl_hook_loud();
+    if (result == 0)
+        pawl_hook_received(s);
+    return result;
+}
+
+/* The same with CLOCK_REALTIME, like sem_timedwait(). */
+PAWL_HOOK int pawl_semaphore_timedtake(pawl_semaphore *s, const struct timespec *deadline)
+{
+    return pawl_semaphore_clocktake(s, 0, deadline);
+}
+#endif
+
+/* Gives `n` permits, one after the other: one grant for all would admit takers before they are called. */
 PAWL_HOOK void pawl_semaphore_post_n(pawl_semaphore *s, uint32_t n)
 {
     pawl_hook_sending(s);

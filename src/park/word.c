@@ -54,22 +54,14 @@ static void announce(pawl_waiter *me, pawl_bucket *b, const volatile void *w)
     me->state = PAWL_READY;
 }
 
-/* Whatever ends the sleep (a post, a post for others, a signal, nothing at all), the caller looks again. */
-static void sleep_at(pawl_place p, uint32_t ticket, bool briefly)
-{
-    struct timespec soon;
-    if (briefly)
-        soon = pawl_from_now(CLOCK_MONOTONIC, BRIEFLY);
-    pawl_futex_wait_bits(&p.bucket->sequence, ticket, CLOCK_MONOTONIC, briefly ? &soon : NULL, p.kind);
-}
-
 /* If a signal handler that interrupted the wait has forked, this is the child, and counts nobody from before. */
 static bool is_counted(const pawl_waiter *me)
 {
     return me->forks == forks;
 }
 
-void pawl_park(pawl_waiter *me, pawl_word *w, uint32_t which, bool briefly)
+void pawl_park_until(pawl_waiter *me, pawl_word *w, uint32_t which, int clock,
+                     const struct timespec *deadline)
 {
     pawl_place p = pawl_place_of(w, which);
     if (me->state == PAWL_LOOKING || !is_counted(me)) {
@@ -80,9 +72,18 @@ void pawl_park(pawl_waiter *me, pawl_word *w, uint32_t which, bool briefly)
         me->ticket = atomic_load_explicit(&p.bucket->sequence, memory_order_acquire);
         me->state = PAWL_READY;
     } else {
-        sleep_at(p, me->ticket, briefly);
+        /* Whatever ends the sleep (a post, a post for others, a signal, time, nothing at all), the caller looks again. */
+        pawl_futex_wait_bits(&p.bucket->sequence, me->ticket, clock, deadline, p.kind);
         me->state = PAWL_ANNOUNCED;
     }
+}
+
+void pawl_park(pawl_waiter *me, pawl_word *w, uint32_t which, bool briefly)
+{
+    struct timespec soon;
+    if (briefly)
+        soon = pawl_from_now(CLOCK_MONOTONIC, BRIEFLY);
+    pawl_park_until(me, w, which, CLOCK_MONOTONIC, briefly ? &soon : NULL);
 }
 
 void pawl_wait_over(pawl_waiter *me, pawl_word *w)

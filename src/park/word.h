@@ -5,6 +5,8 @@
 
 #include <pawl/detail/wait.h>
 
+#include <time.h>
+
 /* Where threads sleep that wait for these posts to `w`, and as what kind of sleeper. */
 typedef struct pawl_place {
     pawl_bucket *bucket;
@@ -16,6 +18,10 @@ pawl_place pawl_place_of(const volatile void *w, uint32_t which);
 /* One step towards sleep; the caller looks at the word between any two. The first announces the waiter, the second
  * sleeps until one of the posts `which` to `w`, and may end early; `briefly`: after a millisecond at most. */
 void pawl_park(pawl_waiter *me, pawl_word *w, uint32_t which, bool briefly);
+
+/* The same; sleeps until the deadline at most. NULL: no deadline. */
+void pawl_park_until(pawl_waiter *me, pawl_word *w, uint32_t which, int clock,
+                     const struct timespec *deadline);
 
 /* From now on every post goes through pawl_unpark(), which fences; or, if false, only posts that have sleepers do. */
 void pawl_parked_fence(bool fence);

@@ -425,7 +425,7 @@ def as_csv(value):
 
 @test
 def csv_lines_say_all_that_json_says_once():
-    for command in [["mutexbench", "--preset", "hemlock-fig3", "--wait", "yield"], ["tail", "--oversubscription", "2"], ["multiwait"], ["ring"],
+    for command in [["mutexbench", "--preset", "hemlock-fig3", "--wait", "yield"], ["tail", "--oversubscription", "2"], ["multiwait"], ["schedule"], ["ring"],
                     ["atomic-struct", "--ncs", "random:9"], ["leveldb", "--entries", "100"], ["pingpong"], ["mutexbench", "--cs", "1us", "--ncs", "random:2us", "--load", "1"],
                     ["occasional", "--period", "2ms"], ["condvar", "--producers", "2", "--consumers", "3", "--places", "7"]]:
         if command[0] == "pingpong" and len(os.sched_getaffinity(0)) < 2 or command[0] == "leveldb" and not (harness.build / "bench/pawl-bench-leveldb").exists():
@@ -507,6 +507,26 @@ def tail_has_the_waits_of_every_lock_and_thread():
         w = p["runs"][0]["wait_ns"]
         check(w["p50"] <= w["p90"] <= w["p99"] <= w["p99.9"] <= w["p99.99"] <= w["max"], f"{p['lock']}: {w}")
         check(len(w["threads"]) == p["threads"] and max(t["max"] for t in w["threads"]) == w["max"], f"{p['lock']}: threads")
+
+
+@test
+def schedule_tells_who_came_when():
+    def told():
+        b = results("schedule", *BRIEF, "--lock", "mcs,tts,pawl_mutex,glibc", "--threads", "1,3")
+        check(points(b) == [(n, t, None) for t in [1, 3] for n in ["mcs", "tts", "pawl_mutex", "glibc"]], "points")
+        for p in b["points"]:
+            s = p["runs"][0].get("schedule")
+            if s is None:
+                return False  # nobody was admitted
+            check(abs(sum(s["bypass"].values()) - 1) < 1e-9 and len(s["gaps"]) == p["threads"], str(s))
+            check(set(s["first"]) <= set(range(p["threads"])) and s["bypass_each"] <= s["bypass_most"], str(s))
+            check((s["palindromes"] is None) == (p["threads"] == 1) and p["runs"][0]["wait_ns"] is None, str(s))
+            check(p["threads"] > 1 or (s["period"] == 1 and s["repeats"] == 1 and s["bypass_most"] == 0), str(s))
+        return True
+
+    eventually(told, "nobody was admitted")
+    text = output("bench", "schedule", *BRIEF, "--lock", "mcs", "--threads", "1")
+    check("mcs, 1 threads: longest gaps 1\n  AAAA" in text and "period" in text, text)
 
 
 @test

@@ -67,7 +67,14 @@ def check_budget_is_for_everything_together():
 def check_semaphore_is_a_subject():
     report = json.loads(output("check", "--quick", "--lock", "semaphore", "--json"))
     names = {c["scenario"].split("/")[0] for c in report["locks"][0]["cases"]}
-    check(names == {"as-lock", "trytake", "post-many", "destroy", "two-posters"}, str(names))
+    check(names == {"as-lock", "trytake", "post-many", "destroy", "two-posters", "timed"}, str(names))
+
+
+@test
+def check_seqlock_is_a_subject():
+    report = json.loads(output("check", "--quick", "--lock", "seqlock", "--json"))
+    names = {c["scenario"].split("/")[0] for c in report["locks"][0]["cases"]}
+    check(report["ok"] and names == {"overlap", "one-writer", "turns"}, str(names))
 
 
 @test

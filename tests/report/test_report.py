@@ -81,6 +81,7 @@ BAD = {
     "calls": (broken_run(futex_wakes_per_1000=-1), "points[2].runs[1].futex_wakes_per_1000: must be a number from 0, or null"),
     "waits": (broken_run(wait_ns=[]), "points[2].runs[1].wait_ns"),
     "few-waits": (broken_run(wait_ns={"p50": 1}), "points[2].runs[1].wait_ns"),
+    "schedule": (broken_run(schedule={"repeats": 2}), "points[2].runs[1].schedule: must have shares"),
     "again": (changed(points=every_workload()["max"]["points"] * 2), "points[0] and points[25] are of the same lock under the same load"),
 }
 
@@ -156,6 +157,8 @@ def report_has_charts_of_every_workload():
     check(kinds["leveldb", None] == kinds["multiwait", None] == kinds["ring", None] == ["value"], "what is null was drawn")
     check(kinds["pingpong", None] == kinds["condvar", None] == kinds["grid", None] == [], "charts of one number of threads")
     check(kinds["occasional", None].count("waits") == 2, "a chart of waits per number of threads")
+    order = kinds["schedule", None]
+    check(order.count("bypass") == 2 and "repeats" in order and "palindromes" in order and "waits" not in order, str(order))
     check(kinds["tail", None].count("waits") == 4 and "p999" in kinds["tail", None] and kinds["tail", None].count("value") == 1, str(kinds["tail", None]))
 
 

@@ -66,6 +66,21 @@ def constant_costs_are_constant():
 
 
 @test
+def schedules_are_as_the_papers_say():
+    """FIFO goes round; reciprocating goes to and fro, and lets each later arrival pass once; tts lets them pass at will."""
+    run = {}
+    for lock in ("mcs", "hapax_vw", "reciprocating", "tts"):
+        b = json.loads(output("sim", "schedule", "--machine", "x5-2", "--lock", lock, "--threads", "6", "--duration", "2ms", "--json"))
+        run[lock] = b["points"][0]["runs"][0]["schedule"]
+    for lock in ("mcs", "hapax_vw"):
+        s = run[lock]
+        check(s["period"] == 6 and s["bypass_most"] == 0 and s["palindromes"] < 0.1 and max(g["max"] for g in s["gaps"]) == 6, f"{lock}: {s}")
+    s = run["reciprocating"]
+    check(s["period"] == 10 and s["bypass_each"] == 1 and s["palindromes"] > 0.9 and max(g["max"] for g in s["gaps"]) == 10, str(s))
+    check(run["tts"]["bypass_each"] > 10, str(run["tts"]))
+
+
+@test
 def ctr_saves_time_in_the_setting_of_its_paper():
     rate = rates("--machine", "x5-2", "--cs", "0", "--threads", "32", "--lock", "hemlock,hemlock_naive")
     gain = rate["hemlock", 32] / rate["hemlock_naive", 32]

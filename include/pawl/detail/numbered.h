@@ -11,6 +11,7 @@
 struct pawl_cond;
 struct pawl_fairmutex;
 struct pawl_mutex;
+struct pawl_semaphore;
 struct pawl_sleeper;
 struct timespec;
 
@@ -28,6 +29,9 @@ int pawl_fairmutex_lock_until(struct pawl_fairmutex *m, int clock, const struct 
     PAWL_NUMBERED("pawl_fairmutex_lock_until");
 void pawl_fairmutex_unlock_contended(struct pawl_fairmutex *m)
     PAWL_NUMBERED("pawl_fairmutex_unlock_contended");
+
+int pawl_semaphore_take_until(struct pawl_semaphore *s, int clock, const struct timespec *deadline)
+    PAWL_NUMBERED("pawl_semaphore_take_until");
 
 int pawl_cond_enter_call(struct pawl_cond *c, struct pawl_sleeper *w, int clock,
                          const struct timespec *deadline) PAWL_NUMBERED("pawl_cond_enter_call");
