@@ -2,6 +2,7 @@
  * access */
 #include "scenarios.h"
 #include "mutex_scenarios.h"
+#include "shared.h"
 #include "state.h"
 
 #include "../src/park/fence.h"
@@ -369,6 +370,7 @@ static void set_up(void *unused)
     lab_name(pawl_twa_slots, sizeof pawl_twa_slots, "twa_slots");
     lab_name(&state.semaphore, sizeof state.semaphore, "semaphore");
     check_mutex_name();
+    check_shared_name();
 }
 
 static void run_thread(void *arg, int id)
@@ -400,6 +402,7 @@ void scenario_prepare(const scenario *s, const scenario_setting *with, struct la
     pawl_use_membarrier(with->waiting != CHECK_PARK_FENCED);
     pawl_nodes_reserve(64);
     check_mutex_prepare();
+    check_shared_prepare();
     *p = (struct lab_program){.threads = state.threads,
                               .setup = set_up,
                               .thread = run_thread,

@@ -35,9 +35,13 @@ enum {
 
 /* In nanoseconds: how long a newcomer tries to barge, a waiter watches before it sleeps, the first in line is barged
  * past before it asks to be next, and the first and the longest sleep without a question for the dead. */
-#ifndef PAWL_SHARED_SHARE
+#ifndef PAWL_SHARED_BARGE
 #define PAWL_SHARED_BARGE 1000u
+#endif
+#ifndef PAWL_SHARED_WATCH
 #define PAWL_SHARED_WATCH 4000u
+#endif
+#ifndef PAWL_SHARED_SHARE
 #define PAWL_SHARED_SHARE 1000000
 #endif
 enum { PATIENCE = 1000000, MOST_PATIENCE = 128 * PATIENCE };

@@ -12,6 +12,11 @@
 #include <string.h>
 #include <unistd.h>
 
+/* Where a thread begins to look for one. */
+#ifndef PAWL_FIRST_SEAT
+#define PAWL_FIRST_SEAT(mine) pawl_hash(pawl_address(mine) ^ (uint64_t)getpid() << 40, PAWL_SEAT_BITS)
+#endif
+
 typedef struct place {
     uint32_t serial; /* of the attachment: another one may have the same index by now */
     uint32_t token;
@@ -76,7 +81,7 @@ bool pawl_seat_is_dead(pawl_region *r, uint32_t token)
 static uint32_t take_seat(pawl_region *r)
 {
     place *mine = &places[r->index];
-    unsigned first = pawl_hash(pawl_address(mine) ^ (uint64_t)getpid() << 40, PAWL_SEAT_BITS);
+    unsigned first = PAWL_FIRST_SEAT(mine);
     for (unsigned i = 0; i < r->seat_count; i++) {
         unsigned number = (first + i) % r->seat_count + 1;
         pawl_seat *seat = pawl_seat_at(r, number);

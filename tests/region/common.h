@@ -29,7 +29,7 @@ typedef struct shared_kind {
     SHARED_FUNCTION(name, trylock)                                                                           \
     SHARED_FUNCTION(name, unlock)                                                                            \
     SHARED_FUNCTION(name, consistent)                                                                        \
-    static const shared_kind name##_kind = {#name "_shared", name##_lock_, name##_trylock_, name##_unlock_,    \
+    static const shared_kind name##_kind = {#name "_shared", name##_lock_, name##_trylock_, name##_unlock_,  \
                                             name##_consistent_};
 
 SHARED_KIND(mutex)
@@ -76,7 +76,8 @@ static inline pid_t start(void (*body)(void *arg), void *arg)
 static inline void ends_well(pid_t child)
 {
     int status;
-    CHECK(waitpid(child, &status, 0) == child && status == 0, "a process ended with status %#x", (unsigned)status);
+    CHECK(waitpid(child, &status, 0) == child && status == 0, "a process ended with status %#x",
+          (unsigned)status);
 }
 
 static inline void dies(pid_t child)

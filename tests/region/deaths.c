@@ -87,7 +87,8 @@ static void play(void *arg)
 {
     const part *p = arg;
     uint64_t random = (uint64_t)getpid() * 1000003;
-    CHECK(mmap(NULL, (p->gap + 1) * 65536, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) != MAP_FAILED, "mmap");
+    CHECK(mmap(NULL, (p->gap + 1) * 65536, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) != MAP_FAILED,
+          "mmap");
     pawl_region *r = attached(p->file);
     stage *s = here = pawl_region_memory(r);
     dies_at = p->dies_at;
