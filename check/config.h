@@ -44,3 +44,12 @@ extern uint32_t check_coin;      /* one in so many, where a lock tosses a coin  
 #define PAWL_FAIRMUTEX_YIELDING 1024
 #define PAWL_PARKED_BITS        1
 #define PAWL_HAPAX_RECHECK      check_recheck
+
+/* Likewise for locks that processes share; and one of the threads dies at a step. */
+#define PAWL_SHARED_BARGE      0
+#define PAWL_SHARED_WATCH      0
+#define PAWL_SHARED_SHARE      1
+#define PAWL_REGION_STEP(name) check_step()
+#define PAWL_FIRST_SEAT(mine)  check_first_seat()
+void check_step(void);
+unsigned check_first_seat(void);

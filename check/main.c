@@ -43,7 +43,8 @@ enum {
 
 static const struct argp_option options[] = {
     {"all", ALL, NULL, 0, "Check every lock, the semaphore and the seqlock (the default)", 0},
-    {"lock", 'l', "NAME,...", 0, "Check these only; 'semaphore' and 'seqlock' are among them", 0},
+    {"lock", 'l', "NAME,...", 0,
+     "Check these only; 'semaphore', 'seqlock', 'mutex_shared' and 'hapax_shared' are among them", 0},
     {"scenario", 's', "NAME", 0, "Run this scenario only", 0},
     {"quick", QUICK, NULL, 0, "At most 0.7 s of CPU time for each scenario", 0},
     {"deep", DEEP, NULL, 0, "At most 45 s, with wider bounds", 0},
@@ -75,18 +76,16 @@ static const char doc[] =
     "feasible, "
     "random ones beyond. Exits with 1 if a lock breaks a promise; the report then says how to see it again.";
 
-/* The registered locks, then what is not in the register. */
+/* The locks, and the semaphore, which is none. */
 static size_t subject_count(void)
 {
-    return (size_t)check_lock_count + 2;
+    return (size_t)check_lock_count + 1;
 }
 
 static const char *subject_name(const void *unused, size_t i)
 {
     (void)unused;
-    if (i < (size_t)check_lock_count)
-        return check_locks[i].name;
-    return i == (size_t)check_lock_count ? "semaphore" : check_seqlock.name;
+    return i < (size_t)check_lock_count ? check_lock_at((int)i)->name : "semaphore";
 }
 
 static void add_subject(const char *name, void *input)
@@ -94,11 +93,8 @@ static void add_subject(const char *name, void *input)
     request *r = input;
     for (size_t i = 0; i < subject_count(); i++)
         if (strcmp(subject_name(NULL, i), name) == 0) {
-            const lock_info *others[] = {NULL, &check_seqlock};
-            bool is_registered = i < (size_t)check_lock_count;
-            r->subjects[r->count++] =
-                (subject){subject_name(NULL, i),
-                          is_registered ? &check_locks[i] : others[i - (size_t)check_lock_count]};
+            const lock_info *lock = i < (size_t)check_lock_count ? check_lock_at((int)i) : NULL;
+            r->subjects[r->count++] = (subject){subject_name(NULL, i), lock};
             return;
         }
     fail("--lock '%s': no such lock%s", name, did_you_mean(name, subject_name, NULL, subject_count()));

@@ -1,6 +1,7 @@
 /* run.c - makes the cases of a lock, and explores them */
 #include "mutex_scenarios.h"
 #include "run.h"
+#include "shared.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -60,6 +61,10 @@ bool check_stands_for_libpawl(const lock_info *lock)
 static void add_scenario(builder *b, const scenario *s)
 {
     scenario_setting with = plain_setting(b);
+    for (uint32_t step = 1; step <= check_deaths(s); step++)
+        add_case(b, s, (with.coin = step, with), "step", step);
+    if (check_deaths(s) > 0)
+        return;
     add_case(b, s, with, NULL, 0);
     if (b->lock != NULL && b->lock->own_waiting)
         return; /* it sleeps in any case */
@@ -96,29 +101,24 @@ static void add_scenario(builder *b, const scenario *s)
         add_case(b, s, (with.coin = 1, with), "coin", 1); /* always heads */
 }
 
-static bool is_semaphore(const lock_info *lock)
-{
-    return lock == NULL;
-}
+typedef enum kind { LOCK, SEMAPHORE, SHARED, SEQLOCK } kind;
 
-static bool is_seqlock(const lock_info *lock)
+static kind kind_of(const lock_info *lock)
 {
-    return lock == &check_seqlock;
-}
-
-static bool is_lock(const lock_info *lock)
-{
-    return !is_semaphore(lock) && !is_seqlock(lock);
+    if (lock == NULL)
+        return SEMAPHORE;
+    return check_is_shared(lock) ? SHARED : lock == &check_seqlock ? SEQLOCK : LOCK;
 }
 
 static const struct {
     const scenario *scenarios;
     const int *count;
-    bool (*concern)(const lock_info *lock);
-} lists[] = {{check_scenarios, &check_scenario_count, is_lock},
-             {check_mutex_scenarios, &check_mutex_scenario_count, is_lock},
-             {check_semaphore_scenarios, &check_semaphore_scenario_count, is_semaphore},
-             {check_seqlock_scenarios, &check_seqlock_scenario_count, is_seqlock}};
+    kind of;
+} lists[] = {{check_scenarios, &check_scenario_count, LOCK},
+             {check_mutex_scenarios, &check_mutex_scenario_count, LOCK},
+             {check_semaphore_scenarios, &check_semaphore_scenario_count, SEMAPHORE},
+             {check_shared_scenarios, &check_shared_scenario_count, SHARED},
+             {check_seqlock_scenarios, &check_seqlock_scenario_count, SEQLOCK}};
 
 enum { LISTS = sizeof lists / sizeof lists[0] };
 
@@ -128,7 +128,7 @@ static const scenario *next_scenario(const lock_info *lock, const char *name, co
 {
     bool found = last == NULL;
     for (int k = 0; k < LISTS; k++)
-        for (int i = 0; i < *lists[k].count && lists[k].concern(lock); i++) {
+        for (int i = 0; i < *lists[k].count && lists[k].of == kind_of(lock); i++) {
             const scenario *s = &lists[k].scenarios[i];
             if (found && (name == NULL || strcmp(name, s->name) == 0) &&
                 (s->applies == NULL || s->applies(lock)))
@@ -168,8 +168,9 @@ static struct lab_limits limits_of(const check_case *which, const check_profile 
     l.membarrier_errno = which->with.waiting == CHECK_PARK_REFUSED ? EPERM : 0;
     if (which->with.lock != NULL && which->with.lock->own_waiting && l.timeouts < MUTEX_TIMEOUTS)
         l.timeouts = MUTEX_TIMEOUTS;
-    l.bypass_each = scenario_bypass_each(&which->with);
-    l.bypass_total = scenario_bypass_total(&which->with);
+    bool ordered = check_deaths(which->scenario) == 0; /* a death costs the order */
+    l.bypass_each = ordered ? scenario_bypass_each(&which->with) : PAWL_UNBOUNDED;
+    l.bypass_total = ordered ? scenario_bypass_total(&which->with) : PAWL_UNBOUNDED;
     return l;
 }
 
@@ -227,8 +228,8 @@ void check_run(const check_case *which, const check_options *o, check_outcome *o
     struct lab_limits limits = limits_of(which, &o->profile);
     if (exhaust(o, &program, &limits, out) || out->verdict != LAB_OK || o->exhaustive)
         return;
-    if (which->with.waiting == CHECK_PARK_REFUSED)
-        return; /* its sleep is short, and a random schedule may let one thread sleep for ever */
+    if (which->with.waiting == CHECK_PARK_REFUSED || check_deaths(which->scenario) > 0)
+        return; /* its sleeps are short, and a random schedule may let one thread sleep for ever */
     struct lab_result result;
     limits.search = LAB_RANDOM;
     limits.seed = o->seed;

@@ -2,6 +2,7 @@
  * access */
 #include "scenarios.h"
 #include "mutex_scenarios.h"
+#include "shared.h"
 #include "state.h"
 
 #include "../src/park/fence.h"
@@ -373,6 +374,7 @@ static void set_up(void *unused)
     lab_name(&state.seqlock, sizeof state.seqlock, "seqlock");
     lab_name(state.record, sizeof state.record, "record");
     check_mutex_name();
+    check_shared_name();
 }
 
 static void run_thread(void *arg, int id)
@@ -404,6 +406,7 @@ void scenario_prepare(const scenario *s, const scenario_setting *with, struct la
     pawl_use_membarrier(with->waiting != CHECK_PARK_FENCED);
     pawl_nodes_reserve(64);
     check_mutex_prepare();
+    check_shared_prepare();
     *p = (struct lab_program){.threads = state.threads,
                               .setup = set_up,
                               .thread = run_thread,

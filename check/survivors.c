@@ -83,7 +83,7 @@ static int locks_of(size_t row)
 {
     int count = begins("semaphore", rows[row].lock);
     for (int i = 0; i < check_lock_count; i++)
-        count += begins(check_locks[i].name, rows[row].lock);
+        count += begins(check_lock_at(i)->name, rows[row].lock);
     return count;
 }
 

@@ -24,12 +24,9 @@ int pawl_futex_wait(_Atomic(uint32_t) *word, uint32_t value, int clock, const st
 #include <sys/syscall.h>
 #include <unistd.h>
 
-int pawl_futex_wait_bits(_Atomic(uint32_t) *word, uint32_t value, int clock, const struct timespec *deadline,
-                         uint32_t bits)
+static int wait_for(_Atomic(uint32_t) *word, int op, uint32_t value, const struct timespec *deadline,
+                    uint32_t bits)
 {
-    if (deadline != NULL && deadline->tv_sec < 0) /* the kernel would call it invalid */
-        return ETIMEDOUT;
-    int op = FUTEX_WAIT_BITSET | FUTEX_PRIVATE_FLAG | (clock == CLOCK_REALTIME ? FUTEX_CLOCK_REALTIME : 0);
     int before = errno, error = 0;
     if (syscall(SYS_futex, word, op, value, deadline, NULL, bits) != 0)
         error = errno; /* EAGAIN: the value has changed; EINTR: a signal */
@@ -40,12 +37,37 @@ int pawl_futex_wait_bits(_Atomic(uint32_t) *word, uint32_t value, int clock, con
     return error == ETIMEDOUT ? ETIMEDOUT : 0;
 }
 
-static void wake(_Atomic(uint32_t) *word, int most, uint32_t bits)
+int pawl_futex_wait_bits(_Atomic(uint32_t) *word, uint32_t value, int clock, const struct timespec *deadline,
+                         uint32_t bits)
+{
+    if (deadline != NULL && deadline->tv_sec < 0) /* the kernel would call it invalid */
+        return ETIMEDOUT;
+    int op = FUTEX_WAIT_BITSET | FUTEX_PRIVATE_FLAG | (clock == CLOCK_REALTIME ? FUTEX_CLOCK_REALTIME : 0);
+    return wait_for(word, op, value, deadline, bits);
+}
+
+bool pawl_futex_wait_shared(_Atomic(uint32_t) *word, uint32_t value, long nanoseconds)
+{
+    struct timespec end = pawl_from_now(CLOCK_MONOTONIC, nanoseconds);
+    return wait_for(word, FUTEX_WAIT_BITSET, value, &end, PAWL_ALL_BITS) != ETIMEDOUT;
+}
+
+static void wake_op(_Atomic(uint32_t) *word, int op, int most, uint32_t bits)
 {
     int before = errno;
-    syscall(SYS_futex, word, FUTEX_WAKE_BITSET | FUTEX_PRIVATE_FLAG, most, NULL, NULL, bits);
+    syscall(SYS_futex, word, op, most, NULL, NULL, bits);
     errno = before;
     pawl_count(PAWL_FUTEX_WAKES);
+}
+
+static void wake(_Atomic(uint32_t) *word, int most, uint32_t bits)
+{
+    wake_op(word, FUTEX_WAKE_BITSET | FUTEX_PRIVATE_FLAG, most, bits);
+}
+
+void pawl_futex_wake_shared(_Atomic(uint32_t) *word)
+{
+    wake_op(word, FUTEX_WAKE_BITSET, INT_MAX, PAWL_ALL_BITS);
 }
 
 void pawl_futex_wake_bits(_Atomic(uint32_t) *word, uint32_t bits)

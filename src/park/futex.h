@@ -23,6 +23,13 @@ void pawl_futex_wake_bits(_Atomic(uint32_t) *word, uint32_t bits);
 /* Wakes one sleeper. The word's memory may be gone. */
 void pawl_futex_wake(_Atomic(uint32_t) *word);
 
+#ifdef __linux__
+/* Across processes: the word is in memory that they share. Sleeps for so many nanoseconds at most, less than a second;
+ * false if they are over. Wakes all sleepers. */
+bool pawl_futex_wait_shared(_Atomic(uint32_t) *word, uint32_t value, long nanoseconds);
+void pawl_futex_wake_shared(_Atomic(uint32_t) *word);
+#endif
+
 /* Sleeps that long; less than a second. */
 void pawl_nap(long nanoseconds);
 

@@ -4,7 +4,7 @@ import json
 import pathlib
 import shutil
 
-from harness import check, environment, folder, output, pawl, refused, root, run, Skipped, test
+from harness import Skipped, check, environment, folder, output, pawl, refused, root, run, test
 import harness
 
 CHECK = ["check", "--quick", "--scenario", "contend", "--lock", "tts,ticket,clh"]

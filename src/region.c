@@ -1,0 +1,301 @@
+/* region.c - makes, attaches and detaches regions
+ *
+ * A file that is to become a region goes through three states: empty; claimed by one creator, by a CAS in its first
+ * page; ready. Its contents count only in the last. A creator that dies before leaves a file that nobody attaches.
+ */
+#include "region.h"
+
+#ifdef PAWL_HAS_REGIONS
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define MAGIC     UINT64_C(0x4e4f494745524c50) /* "PLREGION" where the lowest byte comes first */
+#define VERSION   1
+#define READY     2
+#define SEATS_AT  4096
+#define MEMORY_AT (SEATS_AT + (PAWL_SEATS * sizeof(pawl_seat) + 4095) / 4096 * 4096)
+
+/* Two C libraries have two kinds of robust mutexes. */
+#ifdef __GLIBC__
+#define LIBC 1
+#else
+#define LIBC 2
+#endif
+
+typedef struct header {
+    uint64_t magic;
+    uint32_t version;
+    _Atomic(uint32_t) state; /* 0, 1: claimed, 2: ready */
+    uint32_t libc, life_size, seat_size, seats;
+    uint64_t memory_at, size; /* of the program's memory */
+} header;
+
+static pawl_region regions[PAWL_REGIONS];
+static pthread_mutex_t table = PTHREAD_MUTEX_INITIALIZER;
+static uint32_t attachments;
+
+pawl_region *pawl_region_numbered(unsigned index)
+{
+    return &regions[index];
+}
+
+void pawl_region_lock_table(void)
+{
+    pthread_mutex_lock(&table);
+}
+
+void pawl_region_unlock_table(void)
+{
+    pthread_mutex_unlock(&table);
+}
+
+void *pawl_region_memory(const pawl_region *r)
+{
+    return r->memory;
+}
+
+size_t pawl_region_size(const pawl_region *r)
+{
+    return r->size;
+}
+
+/* ---- this process's table */
+
+static int enter(pawl_region **region, header *base)
+{
+    pthread_mutex_lock(&table);
+    unsigned i = 0;
+    while (i < PAWL_REGIONS && regions[i].seats != NULL)
+        i++;
+    if (i == PAWL_REGIONS) {
+        pthread_mutex_unlock(&table);
+        return EMFILE;
+    }
+    pawl_region *r = &regions[i];
+    if (++attachments == 0)
+        attachments = 1;
+    r->seats = (pawl_seat *)((char *)base + SEATS_AT);
+    r->seat_count = PAWL_SEATS;
+    r->index = i;
+    r->serial = attachments;
+    r->memory = (char *)base + MEMORY_AT;
+    r->size = base->size;
+    r->mapped = MEMORY_AT + base->size;
+    pthread_mutex_unlock(&table);
+    *region = r;
+    return 0;
+}
+
+static int map(int file, size_t size, header **base)
+{
+    void *p = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+    *base = p;
+    return p == MAP_FAILED ? errno : 0;
+}
+
+static int be_ready(void)
+{
+    return pawl_life_is_told() ? pawl_seat_expect() : ENOTSUP;
+}
+
+static int attach(pawl_region **region, int file, size_t size)
+{
+    header *base;
+    int error = map(file, MEMORY_AT + size, &base);
+    if (error != 0)
+        return error;
+    error = enter(region, base);
+    if (error != 0)
+        munmap(base, MEMORY_AT + size);
+    return error;
+}
+
+int pawl_region_detach(pawl_region *r)
+{
+    int error = 0;
+    pthread_mutex_lock(&table);
+    if (!pawl_seat_leave(r) || atomic_load_explicit(&r->seated, memory_order_acquire) != 0) {
+        error = EBUSY;
+    } else {
+        munmap((char *)r->seats - SEATS_AT, r->mapped);
+        r->seats = NULL;
+        r->serial = 0;
+    }
+    pthread_mutex_unlock(&table);
+    return error;
+}
+
+int pawl_region_leave(pawl_region *r)
+{
+    return pawl_seat_leave(r) ? 0 : EBUSY;
+}
+
+/* ---- making one */
+
+/* Room in the file system for all of it, lest a store fail later. Where it cannot be had in advance, only the length.
+ * Never makes the file shorter. */
+static int allocate(int file, size_t size)
+{
+    int error = posix_fallocate(file, 0, (off_t)size);
+    if (error == EOPNOTSUPP || error == EINVAL)
+        error = ftruncate(file, (off_t)size) == 0 ? 0 : errno;
+    return error;
+}
+
+static int prepare_seats(int file)
+{
+    header *base;
+    int error = map(file, MEMORY_AT, &base);
+    if (error != 0)
+        return error;
+    pawl_seat *seats = (pawl_seat *)((char *)base + SEATS_AT);
+    for (unsigned i = 0; i < PAWL_SEATS && error == 0; i++)
+        error = pawl_life_prepare(&seats[i].life);
+    munmap(base, MEMORY_AT);
+    return error;
+}
+
+/* One of several creators gets it. The byte makes the page, and changes nothing if somebody else was here already:
+ * nothing else is in this place. */
+static int claim(int file, header **base)
+{
+    struct stat status;
+    if (fstat(file, &status) != 0)
+        return errno;
+    if (!S_ISREG(status.st_mode))
+        return EINVAL;
+    if (status.st_size != 0)
+        return EEXIST;
+    if (pwrite(file, "", 1, SEATS_AT - 1) != 1)
+        return errno;
+    int error = map(file, SEATS_AT, base);
+    if (error != 0)
+        return error;
+    uint32_t nobody = 0;
+    if (atomic_compare_exchange_strong_explicit(&(*base)->state, &nobody, 1, memory_order_relaxed,
+                                                memory_order_relaxed))
+        return 0;
+    munmap(*base, SEATS_AT);
+    return EEXIST;
+}
+
+static int make(int file, size_t size, header *base)
+{
+    base->magic = MAGIC;
+    base->version = VERSION;
+    base->libc = LIBC;
+    base->life_size = sizeof(pawl_life);
+    base->seat_size = sizeof(pawl_seat);
+    base->seats = PAWL_SEATS;
+    base->memory_at = MEMORY_AT;
+    base->size = size;
+    PAWL_REGION_STEP("create: described");
+    int error = allocate(file, MEMORY_AT + size);
+    PAWL_REGION_STEP("create: allocated");
+    if (error == 0)
+        error = prepare_seats(file);
+    PAWL_REGION_STEP("create: seats are there");
+    return error;
+}
+
+int pawl_region_create(pawl_region **region, int file, size_t size)
+{
+    header *base = NULL;
+    if (size == 0 || size > (size_t)1 << 46)
+        return EINVAL;
+    int error = be_ready();
+    if (error == 0)
+        error = claim(file, &base);
+    if (error != 0)
+        return error;
+    PAWL_REGION_STEP("create: claimed");
+    error = make(file, size, base);
+    if (error == 0)
+        error = attach(region, file, size);
+    if (error == 0)
+        atomic_store_explicit(&base->state, READY, memory_order_release); /* R: all of it is written */
+    else if (ftruncate(file, 0) != 0)
+        error = errno;
+    munmap(base, SEATS_AT);
+    return error;
+}
+
+/* ---- judging one */
+
+static bool is_like_ours(const header *h)
+{
+    return h->version == VERSION && h->libc == LIBC && h->life_size == sizeof(pawl_life) &&
+           h->seat_size == sizeof(pawl_seat) && h->seats == PAWL_SEATS && h->memory_at == MEMORY_AT;
+}
+
+static int judge(header *h, size_t length)
+{
+    if (h->magic == 0 && length <= SEATS_AT)
+        return EAGAIN; /* the creator has not come further */
+    if (h->magic == __builtin_bswap64(MAGIC))
+        return EPROTONOSUPPORT;
+    if (h->magic != MAGIC)
+        return EBADMSG;
+    if (h->version != VERSION)
+        return EPROTONOSUPPORT;
+    if (atomic_load_explicit(&h->state, memory_order_acquire) != READY) /* R */
+        return EAGAIN;
+    if (!is_like_ours(h))
+        return EPROTONOSUPPORT;
+    if (h->size == 0 || h->size > (size_t)1 << 46)
+        return EBADMSG;
+    return length < MEMORY_AT + h->size ? ENODATA : 0;
+}
+
+int pawl_region_attach(pawl_region **region, int file)
+{
+    struct stat status;
+    header *base;
+    int error = be_ready();
+    if (error != 0)
+        return error;
+    if (fstat(file, &status) != 0)
+        return errno;
+    if (!S_ISREG(status.st_mode))
+        return EBADMSG;
+    if (status.st_size < (off_t)sizeof *base)
+        return ENODATA;
+    error = map(file, SEATS_AT, &base);
+    if (error != 0)
+        return error;
+    error = judge(base, (size_t)status.st_size);
+    size_t size = error == 0 ? base->size : 0;
+    munmap(base, SEATS_AT);
+    return error != 0 ? error : attach(region, file, size);
+}
+
+const char *pawl_region_error(int error)
+{
+    switch (error) {
+    case EEXIST:
+        return "the file is not empty";
+    case EBADMSG:
+        return "the file is no region";
+    case EPROTONOSUPPORT:
+        return "the region is of another version, byte order or C library";
+    case ENODATA:
+        return "the file is empty, or shorter than its header says";
+    case EAGAIN:
+        return "the region is not finished: it is being made, or its creator died";
+    case EMFILE:
+        return "this process has as many regions as it can have";
+    case ENOTSUP:
+        return "this kernel does not tell of a thread's death (robust list)";
+    case EBUSY:
+        return "a thread of this process still uses the region";
+    default:
+        return strerror(error);
+    }
+}
+
+#endif

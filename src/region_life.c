@@ -1,0 +1,55 @@
+/* region_life.c - whether a thread lives, told by the kernel
+ *
+ * Each thread has a robust mutex in its seat and never unlocks it. When the thread ends, by return, exit, exec or
+ * SIGKILL, the kernel marks the mutex, and a trylock returns EOWNERDEAD, to one thread at a time. This needs no pid,
+ * which may be another process's by now or mean nothing in another container, and no look into /proc. It leaves the
+ * list of robust mutexes to the C library, which has only one for each thread.
+ */
+#include "region.h"
+
+#ifdef PAWL_HAS_REGIONS
+
+#include <errno.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+bool pawl_life_is_told(void)
+{
+    void *head;
+    size_t size;
+    int before = errno;
+    bool told =
+        syscall(SYS_get_robust_list, 0, &head, &size) == 0; /* not under an emulator of user programs */
+    errno = before;
+    return told;
+}
+
+int pawl_life_prepare(pawl_life *life)
+{
+    pthread_mutexattr_t attributes;
+    int error = pthread_mutexattr_init(&attributes);
+    if (error != 0)
+        return error;
+    error = pthread_mutexattr_setpshared(&attributes, PTHREAD_PROCESS_SHARED);
+    if (error == 0)
+        error = pthread_mutexattr_setrobust(&attributes, PTHREAD_MUTEX_ROBUST);
+    if (error == 0)
+        error = pthread_mutex_init(life, &attributes);
+    pthread_mutexattr_destroy(&attributes);
+    return error;
+}
+
+int pawl_life_try(pawl_life *life)
+{
+    int error = pthread_mutex_trylock(life);
+    if (error == EOWNERDEAD)
+        pthread_mutex_consistent(life);
+    return error;
+}
+
+void pawl_life_end(pawl_life *life)
+{
+    pthread_mutex_unlock(life);
+}
+
+#endif
