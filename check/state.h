@@ -28,3 +28,12 @@ typedef struct check_state {
 } check_state;
 
 extern check_state state;
+
+/* interposed.c */
+void interposed_hand_off(int id);
+void interposed_hand_off_between(int id);
+void interposed_orphan(int id);
+void interposed_idle(int id);
+bool interposed_is_oblivious(const lock_info *lock);
+bool interposed_is_made_oblivious(const lock_info *lock);
+bool interposed_can_be_idle(const lock_info *lock);

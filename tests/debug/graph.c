@@ -248,17 +248,19 @@ __attribute__((noinline)) static void *note(void)
     return caller;
 }
 
-/* A different stack for every number: each bit selects from which of two places a call comes. The code after the two
- * differs, or the compiler would merge them. */
+/* A different stack for every number: each bit selects from which of two places a call comes. The code before and
+ * after the two differs, or the compiler would merge them. */
 __attribute__((noinline)) static void note_from(unsigned number, int bits)
 {
     if (bits == 0) {
         note();
         __asm__ volatile("# the last");
     } else if (number & 1) {
+        __asm__ volatile("# to odd");
         note_from(number >> 1, bits - 1);
         __asm__ volatile("# odd");
     } else {
+        __asm__ volatile("# to even");
         note_from(number >> 1, bits - 1);
         __asm__ volatile("# even");
     }
@@ -271,13 +273,14 @@ static void a_stack_is_kept_once(const lock_info *unused)
     static const debug_stack *first[1 << BITS];
     pawl_debug_stack_prepare();
     CHECK(backtraces == 1, "not prepared: the first backtrace loads code");
-    volatile int rounds = 2; /* a compiler that unrolls them makes two places of one */
-    for (int round = 0; round < rounds; round++)
-        for (unsigned i = 0; i < 1 << BITS; i++) {
-            note_from(i, BITS);
-            CHECK(round == 0 || latest == first[i], "kept twice");
-            first[i] = latest;
-        }
+    volatile unsigned next =
+        0; /* a compiler that knows it makes two places of one, by unrolling or splitting */
+    for (unsigned i; (i = next) < 2 << BITS; next = i + 1) {
+        unsigned number = i % (1 << BITS);
+        note_from(number, BITS);
+        CHECK(i == number || latest == first[number], "kept twice");
+        first[number] = latest;
+    }
     for (unsigned i = 1; i < 1 << BITS; i++)
         CHECK(first[i] != first[i - 1], "two stacks are one");
     int used = 0;
