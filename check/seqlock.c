@@ -1,18 +1,19 @@
 /* seqlock.c - scenarios of the seqlock */
 #include "state.h"
 
+/* A word, and a part of one. */
 typedef struct pair {
-    uint64_t first, second;
+    uint32_t first, same, second;
 } pair;
 
-static bool write_pair(uint64_t value)
+static bool write_pair(uint32_t value)
 {
-    pair from = {value, value};
+    pair from = {value, value, value};
     return pawl_seqlock_write(&state.seqlock, state.record, &from, sizeof from);
 }
 
 /* 0 if refused. */
-static uint64_t read_pair(void)
+static uint32_t read_pair(void)
 {
     pair to;
     if (!pawl_seqlock_read(&state.seqlock, state.record, &to, sizeof to))
@@ -31,7 +32,7 @@ static void overlap(int id)
         return;
     }
     for (int i = 0; i < rounds; i++)
-        write_pair((uint64_t)(id * 8 + i + 1));
+        write_pair((uint32_t)(id * 8 + i + 1));
 }
 
 /* Whoever writes alone is read, whatever happened before. */
@@ -47,23 +48,23 @@ static void one_writer(int id)
 {
     if (id == 0) {
         for (int i = 0; i < state.iterations; i++)
-            lab_assert(write_pair((uint64_t)i + 1), "nobody else writes");
+            lab_assert(write_pair((uint32_t)i + 1), "nobody else writes");
         return;
     }
-    uint64_t first = read_pair(), second = read_pair();
+    uint32_t first = read_pair(), second = read_pair();
     lab_assert(first == 0 || second == 0 || first <= second, "the second copy is not older");
 }
 
 /* A writer that is told so has written alone: if no other began later, that is what remains. */
 static void take_turns(int id)
 {
-    if (write_pair((uint64_t)id + 1))
+    if (write_pair((uint32_t)id + 1))
         state.entered[id] = 1;
 }
 
 static void last_one_remains(void)
 {
-    uint64_t value = read_pair();
+    uint32_t value = read_pair();
     int alone = 0;
     for (int i = 0; i < state.threads; i++)
         alone += state.entered[i];

@@ -4,13 +4,17 @@
  * Bypass      0
  * Space       1 word per lock, none per thread; a node per lock held or waited for, from the thread's cache
  * Unlock      by any thread, not in constant time: waits until a successor that has arrived is linked up; does not
- *             touch the lock after the hand-off
+ *             touch the lock after the hand-off. If successors with deadlines have left, once more for each of them
  * Waiting     local: each waiter watches its own node
  * Sharing     by threads of one process
  * Differs     the owner's node travels in the context, not in the lock; `next` is cleared after use, not before
  *
  *   tail == 0   unlocked
  *   tail        the node of the last arrival; from the owner's node, `next` leads there
+ *
+ *   next | TIMED   the successor has a deadline: it may have left          wait 1 -> LEFT   it has, but its node has not
+ *
+ * A waiter that leaves waits for nobody: whoever hands the lock off finds LEFT, takes the node, and goes on to the next.
  */
 #pragma once
 
@@ -49,6 +53,41 @@ static inline bool pawl_mcs_try_acquire(pawl_mcs *l, pawl_mcs_ctx *c)
     return true;
 }
 
+#define PAWL_MCS_TIMED ((uint64_t)1) /* in `next` */
+#define PAWL_MCS_LEFT  ((uint64_t)2) /* in `wait` */
+
+/* Unlocks if nobody comes after `mine`; else returns the successor, perhaps TIMED, which may not have linked up yet. */
+static inline uint64_t pawl_mcs_successor(pawl_mcs *l, pawl_node *mine)
+{
+    uint64_t next = atomic_load_explicit(&mine->next, memory_order_acquire);         /* C */
+    if (next != 0 || PAWL_LIKELY(pawl_cas_release(&l->tail, pawl_address(mine), 0))) /* A */
+        return next;
+    return pawl_wait_while_eq(&mine->next, 0); /* C */
+}
+
+/* Hands off to the first successor that has not left, and takes the nodes of those that have. */
+PAWL_SLOW_PATH void pawl_mcs_hand_off_timed(pawl_mcs *l, pawl_node *mine, uint64_t next)
+{
+    while (next & PAWL_MCS_TIMED) {
+        pawl_node *successor = (pawl_node *)(next & ~PAWL_MCS_TIMED);
+        /* D: publishes the critical section. E: if it has left, the node is ours. */
+        bool left = atomic_exchange_explicit(&successor->wait, 0, memory_order_acq_rel) == PAWL_MCS_LEFT;
+        if (!left)
+            pawl_wake(&successor->wait, 0);
+        atomic_store_explicit(&mine->next, 0, memory_order_relaxed);
+        pawl_node_put(mine);
+        if (!left)
+            return;
+        mine = successor;
+        next = pawl_mcs_successor(l, mine);
+    }
+    if (next != 0) {
+        pawl_post(&((pawl_node *)next)->wait, 0); /* D */
+        atomic_store_explicit(&mine->next, 0, memory_order_relaxed);
+    }
+    pawl_node_put(mine);
+}
+
 static inline void pawl_mcs_release(pawl_mcs *l, pawl_mcs_ctx *c)
 {
     pawl_node *mine = c->node;
@@ -60,9 +99,31 @@ static inline void pawl_mcs_release(pawl_mcs *l, pawl_mcs_ctx *c)
         }
         next = pawl_wait_while_eq(&mine->next, 0); /* C */
     }
+    if (PAWL_UNLIKELY(next & PAWL_MCS_TIMED)) {
+        pawl_mcs_hand_off_timed(l, mine, next);
+        return;
+    }
     pawl_post(&((pawl_node *)next)->wait, 0); /* D: publishes the critical section */
     atomic_store_explicit(&mine->next, 0, memory_order_relaxed);
     pawl_node_put(mine);
 }
 
 PAWL_LOCK_FUNCTIONS(mcs, PAWL_HOW_OBLIVIOUS)
+
+#ifndef PAWL_FREESTANDING
+/* Waits in line until the deadline at most. 0; ETIMEDOUT when it has passed on that clock (CLOCK_MONOTONIC or
+ * CLOCK_REALTIME); EINVAL if the clock is another, or the deadline invalid. Sleeps, whatever the waiting policy. */
+PAWL_HOOK int pawl_mcs_clocklock(pawl_mcs *l, pawl_mcs_ctx *c, int clock, const struct timespec *deadline)
+{
+    pawl_hook_locking(l, "pawl_mcs", PAWL_HOW_TRY);
+    int result = PAWL_LIKELY(pawl_mcs_try_acquire(l, c)) ? 0 : pawl_mcs_lock_until(l, c, clock, deadline);
+    pawl_hook_tried(l, "pawl_mcs", result == 0);
+    return result;
+}
+
+/* The same with CLOCK_REALTIME, like pthread_mutex_timedlock(). */
+PAWL_HOOK int pawl_mcs_timedlock(pawl_mcs *l, pawl_mcs_ctx *c, const struct timespec *deadline)
+{
+    return pawl_mcs_clocklock(l, c, 0, deadline);
+}
+#endif

@@ -40,9 +40,33 @@ typedef struct pawl_seqlock {
 #define PAWL_SEQLOCK_WHOLE   ((uint64_t)1 << 16)
 #define PAWL_SEQLOCK_COUNT   ((uint64_t)1 << 17)
 
-static inline size_t pawl_seqlock_part(size_t at, size_t size)
+/* Payloads are copied by words: whole ones, whose size the compiler knows, and what is left of the last. */
+static inline void pawl_seqlock_put(pawl_word *words, const char *from, size_t size)
 {
-    return size - at < sizeof(uint64_t) ? size - at : sizeof(uint64_t);
+    uint64_t word;
+    for (; size >= sizeof word; size -= sizeof word, from += sizeof word) {
+        memcpy(&word, from, sizeof word);
+        /* B: whoever sees this word also sees that a write has begun */
+        atomic_store_explicit(words++, word, memory_order_release);
+    }
+    if (size > 0) {
+        word = 0;
+        memcpy(&word, from, size);
+        atomic_store_explicit(words, word, memory_order_release); /* B */
+    }
+}
+
+static inline void pawl_seqlock_get(pawl_word *words, char *to, size_t size)
+{
+    uint64_t word;
+    for (; size >= sizeof word; size -= sizeof word, to += sizeof word) {
+        word = atomic_load_explicit(words++, memory_order_acquire); /* B */
+        memcpy(to, &word, sizeof word);
+    }
+    if (size > 0) {
+        word = atomic_load_explicit(words, memory_order_acquire); /* B */
+        memcpy(to, &word, size);
+    }
 }
 
 /* Ends a write that saw `before` when it began. True if nobody else wrote meanwhile. */
@@ -67,12 +91,7 @@ PAWL_HOOK bool pawl_seqlock_write(pawl_seqlock *s, pawl_word *words, const void 
     pawl_hook_quiet();
     /* A: after all earlier writes, or one of their words might replace one of ours */
     uint64_t before = atomic_fetch_add_explicit(&s->state, PAWL_SEQLOCK_COUNT + 1, memory_order_acquire);
-    for (size_t i = 0; i < size; i += sizeof(uint64_t)) {
-        uint64_t word = 0;
-        memcpy(&word, (const char *)from + i, pawl_seqlock_part(i, size));
-        /* B: whoever sees this word also sees that a write has begun */
-        atomic_store_explicit(&words[i / sizeof word], word, memory_order_release);
-    }
+    pawl_seqlock_put(words, (const char *)from, size);
     bool whole = pawl_seqlock_end(s, before);
     pawl_hook_loud();
     return whole;
@@ -85,10 +104,7 @@ PAWL_HOOK bool pawl_seqlock_read(pawl_seqlock *s, pawl_word *words, void *to, si
     uint64_t state = atomic_load_explicit(&s->state, memory_order_acquire); /* A: sees the whole payload */
     bool whole = (state & (PAWL_SEQLOCK_WHOLE | PAWL_SEQLOCK_WRITERS)) == PAWL_SEQLOCK_WHOLE;
     if (PAWL_LIKELY(whole)) {
-        for (size_t i = 0; i < size; i += sizeof(uint64_t)) {
-            uint64_t word = atomic_load_explicit(&words[i / sizeof word], memory_order_acquire); /* B */
-            memcpy((char *)to + i, &word, pawl_seqlock_part(i, size));
-        }
+        pawl_seqlock_get(words, (char *)to, size);
         whole = atomic_load_explicit(&s->state, memory_order_relaxed) == state;
     }
     pawl_hook_loud();

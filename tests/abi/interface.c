@@ -33,6 +33,7 @@ void abi_use_others(void)
     PAWL_COND_WAIT(&abi_cond, mcs, &abi_mcs, &abi_mcs_ctx);
     pawl_cond_signal(&abi_cond);
     pawl_cond_broadcast(&abi_cond);
+    pawl_mcs_clocklock(&abi_mcs, &abi_mcs_ctx, 0, NULL);
     pawl_semaphore_take(&abi_semaphore);
     pawl_semaphore_clocktake(&abi_semaphore, 0, NULL);
     pawl_semaphore_post(&abi_semaphore);

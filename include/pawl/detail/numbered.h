@@ -10,6 +10,8 @@
 
 struct pawl_cond;
 struct pawl_fairmutex;
+struct pawl_mcs;
+struct pawl_mcs_ctx;
 struct pawl_mutex;
 struct pawl_semaphore;
 struct pawl_sleeper;
@@ -29,6 +31,9 @@ int pawl_fairmutex_lock_until(struct pawl_fairmutex *m, int clock, const struct 
     PAWL_NUMBERED("pawl_fairmutex_lock_until");
 void pawl_fairmutex_unlock_contended(struct pawl_fairmutex *m)
     PAWL_NUMBERED("pawl_fairmutex_unlock_contended");
+
+int pawl_mcs_lock_until(struct pawl_mcs *l, struct pawl_mcs_ctx *c, int clock,
+                        const struct timespec *deadline) PAWL_NUMBERED("pawl_mcs_lock_until");
 
 int pawl_semaphore_take_until(struct pawl_semaphore *s, int clock, const struct timespec *deadline)
     PAWL_NUMBERED("pawl_semaphore_take_until");

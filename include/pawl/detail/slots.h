@@ -23,7 +23,7 @@
 
 typedef struct pawl_slot {
     pawl_word visible; /* hapax_vw, hapax_vw2: the hapax that the registered waiter waits for, or 0 */
-    pawl_word notify;  /* hapax, hapax_vw2: the last hapax that departed through this slot          */
+    pawl_word notify;  /* hapax, hapax_vw2, twa_hapax: the last hapax that departed through this slot */
 } pawl_slot;
 
 #ifdef __cplusplus
