@@ -294,6 +294,7 @@ by_lock() {
     {
         scripts/names.sh
         echo semaphore
+        [ "$1" = mutate ] || printf '%s\n' mutex_shared hapax_shared
     } | sed "s/^/$1:/" | paste -sd '+\n'
 }
 
