@@ -49,7 +49,9 @@ extern uint32_t check_coin;      /* one in so many, where a lock tosses a coin  
 #define PAWL_SHARED_BARGE      0
 #define PAWL_SHARED_WATCH      0
 #define PAWL_SHARED_SHARE      1
+#define PAWL_SHARED_PATIENCE   check_patience
 #define PAWL_REGION_STEP(name) check_step()
 #define PAWL_FIRST_SEAT(mine)  check_first_seat()
+extern long check_patience; /* 0: a sleep ends only if somebody ends it */
 void check_step(void);
 unsigned check_first_seat(void);

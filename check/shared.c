@@ -21,6 +21,7 @@ static struct {
 } it;
 
 static void *grave[5]; /* for __builtin_setjmp() */
+long check_patience;
 
 void check_step(void)
 {
@@ -195,6 +196,7 @@ void check_shared_prepare(void)
 {
     memset(&it, 0, sizeof it);
     it.references = state.threads;
+    check_patience = check_deaths(state.scenario) > 0; /* without deaths, timers would hide a lost wake-up */
     it.region.seats = it.seats;
     it.region.seat_count = SEATS;
     it.region.serial = 1;

@@ -295,6 +295,7 @@ by_lock() {
         scripts/names.sh
         echo semaphore
         echo seqlock
+        [ "$1" = mutate ] || printf '%s\n' mutex_shared hapax_shared
     } | sed "s/^/$1:/" | paste -sd '+\n'
 }
 

@@ -44,7 +44,10 @@ enum {
 #ifndef PAWL_SHARED_SHARE
 #define PAWL_SHARED_SHARE 1000000
 #endif
-enum { PATIENCE = 1000000, MOST_PATIENCE = 128 * PATIENCE };
+#ifndef PAWL_SHARED_PATIENCE
+#define PAWL_SHARED_PATIENCE 1000000
+#endif
+enum { MOST_PATIENCE = 128000000 };
 
 static uint32_t token_in(uint32_t owner)
 {
@@ -140,7 +143,7 @@ static bool sleep_as_head(head *h, uint32_t owner)
 
 static int take_as_head(pawl_region *r, pawl_robust *l, uint32_t me)
 {
-    head h = {r, l, me, pawl_nanoseconds(CLOCK_MONOTONIC), PATIENCE, false};
+    head h = {r, l, me, pawl_nanoseconds(CLOCK_MONOTONIC), PAWL_SHARED_PATIENCE, false};
     uint32_t watch = pawl_pauses(PAWL_SHARED_WATCH);
     int error = 0;
     for (;;) {
@@ -203,7 +206,7 @@ static void wait_behind(pawl_region *r, uint64_t pred)
     if (seat == NULL)
         return; /* nobody, or nonsense in the lock */
     uint32_t watch = pawl_pauses(PAWL_SHARED_WATCH);
-    long patience = PATIENCE;
+    long patience = PAWL_SHARED_PATIENCE;
     while (is_queued(seat, pred)) {
         if (watch > 0) {
             watch--;

@@ -48,8 +48,11 @@ int pawl_futex_wait_bits(_Atomic(uint32_t) *word, uint32_t value, int clock, con
 
 bool pawl_futex_wait_shared(_Atomic(uint32_t) *word, uint32_t value, long nanoseconds)
 {
-    struct timespec end = pawl_from_now(CLOCK_MONOTONIC, nanoseconds);
-    return wait_for(word, FUTEX_WAIT_BITSET, value, &end, PAWL_ALL_BITS) != ETIMEDOUT;
+    struct timespec end;
+    if (nanoseconds != 0)
+        end = pawl_from_now(CLOCK_MONOTONIC, nanoseconds);
+    return wait_for(word, FUTEX_WAIT_BITSET, value, nanoseconds != 0 ? &end : NULL, PAWL_ALL_BITS) !=
+           ETIMEDOUT;
 }
 
 static void wake_op(_Atomic(uint32_t) *word, int op, int most, uint32_t bits)

@@ -24,8 +24,8 @@ void pawl_futex_wake_bits(_Atomic(uint32_t) *word, uint32_t bits);
 void pawl_futex_wake(_Atomic(uint32_t) *word);
 
 #ifdef __linux__
-/* Across processes: the word is in memory that they share. Sleeps for so many nanoseconds at most, less than a second;
- * false if they are over. Wakes all sleepers. */
+/* Across processes: the word is in memory that they share. Sleeps for so many nanoseconds at most, less than a second
+ * (0: any time); false if they are over. Wakes all sleepers. */
 bool pawl_futex_wait_shared(_Atomic(uint32_t) *word, uint32_t value, long nanoseconds);
 void pawl_futex_wake_shared(_Atomic(uint32_t) *word);
 #endif

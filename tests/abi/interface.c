@@ -1,5 +1,6 @@
 /* interface.c - every type that a program may have in its memory, and every inline function that calls the library */
 #include <pawl.h>
+#include <pawl/shared.h>
 
 #define PAWL_LOCK(name, form, ...)                                                                           \
     pawl_##name abi_##name;                                                                                  \
@@ -22,6 +23,8 @@ pawl_cond abi_cond;
 pawl_semaphore abi_semaphore;
 pawl_sleeper abi_sleeper;
 pawl_waiter abi_waiter;
+pawl_mutex_shared abi_mutex_shared;
+pawl_hapax_shared abi_hapax_shared;
 
 void abi_use_others(void);
 void abi_use_others(void)

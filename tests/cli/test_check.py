@@ -78,6 +78,14 @@ def check_seqlock_is_a_subject():
 
 
 @test
+def check_shared_locks_are_subjects():
+    report = json.loads(output("check", "--quick", "--lock", "mutex_shared,hapax_shared", "--json"))
+    for lock in report["locks"]:
+        names = {c["scenario"] for c in lock["cases"]}
+        check({"contend", "trylock", "destroy", "death/step=1", "death/step=18"} <= names, str(names))
+
+
+@test
 def check_replays_an_execution():
     p = pawl("check", "--lock", "ticket", "--replay", "contend:0:0:0:0:4096:2:2:1:1:p2.s1.i0.w0.t1:A1")
     check(p.returncode == 0, f"exit {p.returncode}: {p.stderr}")

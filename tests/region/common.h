@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 
 /* Both locks, by name. */
@@ -66,6 +67,7 @@ static inline pid_t start(void (*body)(void *arg), void *arg)
     pid_t child = fork();
     CHECK(child >= 0, "fork: %s", strerror(errno));
     if (child == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL); /* a test that fails or hangs leaves nobody behind */
         body(arg);
         _exit(0);
     }
