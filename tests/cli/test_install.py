@@ -56,6 +56,8 @@ def a_program_outside_the_tree_needs_only_pkg_config():
 def the_first_page_shows_the_example_as_it_is():
     page = (root / "README.md").read_text()
     check(f"```c\n{(root / 'examples/first.c').read_text()}```\n" in page, "README.md and examples/first.c differ")
+    page = (root / "docs/shared.md").read_text()
+    check(f"```c\n{(root / 'examples/shared.c').read_text()}```\n" in page, "docs/shared.md and examples/shared.c differ")
 
 
 @test

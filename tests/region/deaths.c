@@ -14,6 +14,7 @@ static void step(const char *name);
     } while (0)
 
 #include "../../src/region.c"
+#include "../../src/region_line.c"
 #include "../../src/region_lock.c"
 #include "../../src/region_seat.c"
 

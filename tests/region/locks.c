@@ -213,6 +213,59 @@ static void threads_and_programs_end(void)
 }
 BOTH(threads_and_programs_end)
 
+static void just_lock(void *unused)
+{
+    (void)unused;
+    lock();
+}
+
+static void await_other(_Atomic(uint32_t) *word, uint32_t than)
+{
+    while (atomic_load(word) == than)
+        sched_yield();
+}
+
+/* The heir dies: another one takes its place, and dies, too, when the lock is reserved for it. It was not inside. */
+static void dead_heir_is_replaced(void)
+{
+    enum { HANDOFF = 2 << 10, RESERVED = 4 << 10 }; /* as in src/region_lock.c */
+    lock();
+    pid_t heir = start(just_lock, NULL);
+    await_other(&shared->lock.heir, 0);
+    kill(heir, SIGKILL);
+    dies(heir);
+    uint32_t dead = atomic_load(&shared->lock.heir);
+    heir = start(just_lock, NULL);
+    await_other(&shared->lock.heir, dead);
+    while (!(atomic_load(&shared->lock.owner) & HANDOFF))
+        sched_yield();
+    int status;
+    kill(heir, SIGSTOP);
+    CHECK(waitpid(heir, &status, WUNTRACED) == heir && WIFSTOPPED(status), "the heir does not stop");
+    unlock();
+    CHECK(atomic_load(&shared->lock.owner) & RESERVED, "it is not reserved for the heir");
+    CHECK(kind->trylock(region, &shared->lock) == EBUSY, "it is reserved, and was taken all the same");
+    kill(heir, SIGKILL);
+    dies(heir);
+    lock();
+    unlock();
+}
+BOTH(dead_heir_is_replaced)
+
+static void dead_waiter_does_not_keep_others_from_trying(void)
+{
+    lock();
+    pid_t waiter = start(just_lock, NULL);
+    while (atomic_load(&shared->lock.arrive) == 0)
+        sched_yield();
+    kill(waiter, SIGKILL);
+    dies(waiter);
+    unlock();
+    must(kind->trylock(region, &shared->lock), "trylock");
+    unlock();
+}
+BOTH(dead_waiter_does_not_keep_others_from_trying)
+
 /* ---- mistakes */
 
 static void *use_wrongly(void *unused)
@@ -357,6 +410,9 @@ BOTH(seats_are_given_back)
          #kind "_shared"},                                                                                   \
         {"unrepaired_is_not_recoverable", kind##_unrepaired_is_not_recoverable, NULL, #kind "_shared"},      \
         {"threads_and_programs_end", kind##_threads_and_programs_end, NULL, #kind "_shared"},                \
+        {"dead_heir_is_replaced", kind##_dead_heir_is_replaced, NULL, #kind "_shared"},                      \
+        {"dead_waiter_does_not_keep_others_from_trying",                                                     \
+         kind##_dead_waiter_does_not_keep_others_from_trying, NULL, #kind "_shared"},                        \
         {"mistakes_are_told", kind##_mistakes_are_told, NULL, #kind "_shared"},                              \
         {"waiters_are_served_in_order", kind##_waiters_are_served_in_order, NULL, #kind "_shared"},          \
         {"nobody_starves", kind##_nobody_starves, NULL, #kind "_shared"},                                    \
