@@ -20,6 +20,22 @@ fn run(command: &mut Command) -> String {
     }
 }
 
+/// What pkg-config says, word by word; a space in a folder's name has a backslash before it.
+fn words(text: &str) -> Vec<String> {
+    let mut words = vec![String::new()];
+    let mut letters = text.chars();
+    while let Some(c) = letters.next() {
+        let last = words.last_mut().unwrap();
+        match c {
+            '\\' => last.extend(letters.next()),
+            c if c.is_whitespace() => words.push(String::new()),
+            c => last.push(c),
+        }
+    }
+    words.retain(|w| !w.is_empty());
+    words
+}
+
 fn main() {
     for name in ["PAWL_INCLUDE_DIR", "PAWL_LIB_DIR", "PAWL_STATIC", "CC", "AR"] {
         println!("cargo:rerun-if-env-changed={name}");
@@ -40,11 +56,11 @@ fn main() {
         }
     } else {
         let found = run(Command::new("pkg-config").args(["--cflags", "--libs", "pawl"]));
-        for word in found.split_whitespace() {
+        for word in words(&found) {
             match word.strip_prefix("-L") {
                 Some(lib) => println!("cargo:rustc-link-search=native={lib}"),
                 None if word.starts_with("-l") => (),
-                None => flags.push(word.to_string()),
+                None => flags.push(word),
             }
         }
     }

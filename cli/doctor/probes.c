@@ -181,20 +181,24 @@ static void cpuset(finding *f, const char *root)
     if (read_text(root, "/sys/devices/system/cpu/online", text, sizeof text))
         online = count_in_list(text);
     f->offer = usable == 0 || online == 0 ? NOT_KNOWN : usable < online ? OFFERED : NOT_OFFERED;
-    FOUND(f, "%u of %u CPUs", usable, online);
+    if (online == 0)
+        FOUND(f, "%u CPUs; the kernel does not say of how many", usable);
+    else
+        FOUND(f, "%u of %u CPUs", usable, online);
     f->choice = "a thread that is bound to one CPU spins only if another is bound elsewhere";
     f->change = f->offer == OFFERED ? "taskset, or the cpuset of the cgroup" : NULL;
 }
 
 static void quota(finding *f, const char *root)
 {
-    char where[160] = "";
+    char where[160] = "", text[256];
     double cpus = cgroup_quota(root, where, sizeof where);
     unsigned usable = usable_cpus();
-    f->offer = cpus >= 0 ? OFFERED : NOT_OFFERED;
+    bool known = read_text(root, "/proc/self/cgroup", text, sizeof text);
+    f->offer = cpus >= 0 ? OFFERED : known ? NOT_OFFERED : NOT_KNOWN;
     f->warning = cpus >= 0 && cpus < usable;
     if (cpus < 0)
-        FOUND(f, "none");
+        FOUND(f, "%s", known ? "none" : "/proc/self/cgroup does not say");
     else
         FOUND(f, "%g CPUs of time (%s)", cpus, where);
     f->choice = f->warning ? "none: a lock's owner may be stopped for most of a period, and waiters with it"

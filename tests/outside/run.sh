@@ -65,6 +65,20 @@ cmake_refuses_another_version() {
     not cmake -S "$work/later" -B "$work/later/build" "-DCMAKE_PREFIX_PATH=$prefix"
 }
 
+# A folder with a space in its name, to which the installation was moved.
+cmake_finds_what_was_moved() {
+    cp -R "$prefix" "$work/moved away"
+    cmake -S "$here/cmake" -B "$work/cmake away" "-DCMAKE_PREFIX_PATH=$work/moved away"
+    cmake --build "$work/cmake away"
+    says_two_million "$work/cmake away/first"
+}
+
+refuses_32_bits() {
+    echo '#include <pawl/ticket.h>' >"$work/narrow.c"
+    not ${CC:-cc} -m32 -I "$root/include" -fsyntax-only "$work/narrow.c" 2>"$work/said"
+    grep -q 'Pawl needs a 64-bit machine' "$work/said"
+}
+
 # meson_project DIRECTORY - a copy of the project
 meson_project() {
     mkdir "$1"
@@ -97,13 +111,19 @@ vendored() {
     esac
     [ -z "$options" ] || flags="$flags -DPAWL_FREESTANDING"
     sources=$(find "$at" -name '*.c')
-    # shellcheck disable=SC2086 # one word each
-    $compiler -std=gnu11 -O1 -Wall -Wextra -Werror $flags "-DLOCK=${lock#pawl_}" -D_GNU_SOURCE -DPAWL_NO_HOOKS -I "$at/include" \
+    # As its README says: what is in src/ without the flag of freestanding.
+    if [ -n "$sources" ]; then
+        # shellcheck disable=SC2086 # one word each
+        (cd "$at" && $compiler -std=gnu11 -O1 -Wall -Wextra -Werror -D_GNU_SOURCE -DPAWL_NO_HOOKS -Iinclude -pthread -c $sources)
+        sources=$(find "$at" -name '*.o')
+    fi
+    # shellcheck disable=SC2086
+    $compiler -std=gnu11 -O1 -Wall -Wextra -Werror $flags "-DLOCK=${lock#pawl_}" -I "$at/include" \
         "$here/vendored.c" $sources -pthread -o "$at/program"
     "$at/program"
     nm "$at/program" >"$at/names"
     not grep -q pawl_debug_locked "$at/names"
-    [ -z "$options" ] || not grep -q pawl_park "$at/names"
+    [ -z "$options" ] || grep -q pawl_nodes_refill "$at/names" || not grep -q pawl_park "$at/names" # but for the pool of nodes
 }
 
 is_headers_alone() {
@@ -127,11 +147,14 @@ vendor_refuses() {
 promise by_pkg_config by_pkg_config
 promise by_cmake by_cmake
 promise cmake_refuses_another_version cmake_refuses_another_version
+promise cmake_finds_what_was_moved cmake_finds_what_was_moved
+[ "$(uname -m)" != x86_64 ] || promise refuses_32_bits refuses_32_bits
 promise by_meson by_meson
 promise by_meson_subproject by_meson_subproject
 promise vendored_hapax_vw vendored gcc '' hapax_vw
 promise vendored_hapax_vw_freestanding vendored clang --freestanding hapax_vw
 promise vendored_mcs vendored clang '' mcs
+promise vendored_clh_freestanding vendored gcc --freestanding clh
 promise vendored_pawl_mutex vendored gcc '' pawl_mutex
 promise vendored_ticket_freestanding vendored gcc --freestanding ticket
 promise vendored_ticket_is_headers_alone is_headers_alone

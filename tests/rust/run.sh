@@ -72,12 +72,24 @@ says_what_is_missing() {
     }
 }
 
+# As pkg-config writes it.
+folder_may_have_spaces() {
+    mkdir -p "$work/with space"
+    ln -s "$root/include" "$work/with space/include"
+    ln -s "$build/src" "$work/with space/lib"
+    printf 'prefix=%s\nName: pawl\nDescription: .\nVersion: 0.1.0\nLibs: -L${prefix}/lib -lpawl\nCflags: -I${prefix}/include\n' \
+        "$work/with\\ space" >"$work/pawl.pc"
+    PKG_CONFIG_PATH=$work BY_PKG_CONFIG=1 WORK=rust-space "$crate/run.sh" "$build" build --no-default-features
+    PKG_CONFIG_PATH=$work BY_PKG_CONFIG=1 WORK=rust-space "$crate/run.sh" "$build" run --quiet --example first
+}
+
 debian=/usr/bin/cargo
 other=$(command -v cargo)
 promise has_every_lock has_every_lock
 promise tests_pass tests_pass $debian
 promise builds_without_std with $debian build --lib --no-default-features
 promise compares compares $debian
+promise folder_may_have_spaces folder_may_have_spaces
 promise says_what_is_missing says_what_is_missing
 [ "$(readlink -f "$other")" = "$(readlink -f $debian)" ] || promise example_runs_with_another_cargo example_runs "$other"
 

@@ -5,6 +5,12 @@
  */
 #pragma once
 
+/* Words hold pointers as well as counts, and tickets and hapaxes must never wrap. Before anything is included: a libc for
+ * 32 bits may not be there. */
+#if __SIZEOF_POINTER__ != 8
+#error "Pawl needs a 64-bit machine"
+#endif
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -39,11 +45,6 @@ using std::memory_order_acquire;
 using std::memory_order_relaxed;
 using std::memory_order_release;
 using std::memory_order_seq_cst;
-#endif
-
-/* Words hold pointers as well as counts, and tickets and hapaxes must never wrap. */
-#if UINTPTR_MAX != UINT64_MAX
-#error "Pawl needs a 64-bit machine"
 #endif
 
 /* A word that threads wait on, or that holds a lock's state. */
