@@ -3,7 +3,6 @@
 #include "collected.h"
 
 #include "cli/cli.h"
-#include "profile/live.h"
 #include "src/park/clock.h"
 
 #pragma GCC diagnostic push
@@ -224,7 +223,7 @@ static void add_notes(json_t *document, const collected *c)
 /* The newest maps that there are: libraries may have been loaded meanwhile. */
 static void renew_maps(collected *c)
 {
-    char *now = live_maps(c->pid);
+    char *now = attach_maps(c->pid);
     if (now != NULL) {
         free(c->maps);
         c->maps = now;
@@ -236,7 +235,7 @@ void attach_run(const attachment *a, json_t *document)
     char link[64];
     collected *c = allocate(1, sizeof *c);
     c->pid = a->pid;
-    c->maps = live_maps(a->pid);
+    c->maps = attach_maps(a->pid);
     if (c->maps == NULL)
         fail("-p %u: %s", (unsigned)a->pid, strerror(errno != 0 ? errno : ESRCH));
     snprintf(link, sizeof link, "/proc/%u/exe", (unsigned)c->pid);
