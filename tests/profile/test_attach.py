@@ -129,6 +129,21 @@ def descriptors(pid):
 
 
 @test
+def attach_says_that_the_process_became_another_program():
+    if obstacle():
+        raise Skipped(obstacle())
+    with folder() as f, running("sh", "-c", f"while ! [ -e {f}/go ]; do sleep 0.1; done; exec sleep 600") as process:
+        viewer = subprocess.Popen([str(harness.build / "pawl"), "profile", "-p", str(process.pid), "--json", f"{f}/p"])
+        eventually(lambda: "anon_inode:[pidfd]" in descriptors(viewer.pid), "it did not start")
+        pathlib.Path(f, "go").write_text("go\n")
+        eventually(lambda: os.readlink(f"/proc/{process.pid}/exe").endswith(("/sleep", "/coreutils")), "it did not go on")
+        viewer.send_signal(signal.SIGINT)
+        check(viewer.wait(300) == 0, "its end")
+        notes = json.loads(pathlib.Path(f, "p").read_text())["notes"]
+        check(notes[0].startswith("the process became another program"), str(notes))
+
+
+@test
 def attach_reports_say_woken_not_blocked():
     with folder() as f, running(culprit(), "forever", 3) as process:
         eventually(lambda: hottest(attached(process.pid), "wanted"), "never found")
