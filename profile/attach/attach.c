@@ -3,7 +3,6 @@
 #include "collected.h"
 
 #include "cli/cli.h"
-#include "profile/live.h"
 #include "src/park/clock.h"
 
 #pragma GCC diagnostic push
@@ -102,7 +101,8 @@ static struct futex *load(const collected *c)
 static void visit_threads(const collected *c, struct futex *f)
 {
     union bpf_iter_link_info which = {.task = {.pid = c->pid}};
-    LIBBPF_OPTS(bpf_iter_attach_opts, options, .link_info = &which, .link_info_len = sizeof which);
+    struct bpf_iter_attach_opts options = {
+        .sz = sizeof options, .link_info = &which, .link_info_len = sizeof which};
     struct bpf_link *link = bpf_program__attach_iter(f->progs.visit, &options);
     int fd = link != NULL ? bpf_iter_create(bpf_link__fd(link)) : -1;
     char none[64];
@@ -203,9 +203,23 @@ static void fetch_waiting(collected *c, struct futex *f)
     }
 }
 
+static void read_program(uint32_t pid, char *room)
+{
+    char link[64];
+    snprintf(link, sizeof link, "/proc/%u/exe", (unsigned)pid);
+    ssize_t length = readlink(link, room, PATH_MAX - 1);
+    strcpy(length > 0 ? room + length : room, length > 0 ? "" : "?");
+}
+
 static void add_notes(json_t *document, const collected *c)
 {
     json_t *notes = json_array();
+    char now[PATH_MAX];
+    read_program(c->pid, now);
+    if (strcmp(now, "?") != 0 && strcmp(now, c->program) != 0)
+        json_array_append_new(notes,
+                              json_string("the process became another program meanwhile: places before that "
+                                          "have wrong names"));
     json_array_append_new(
         notes, json_string("attached: only waits that slept in the kernel are seen. How often locks were "
                            "acquired without, and how long they were held, is not known"));
@@ -224,7 +238,7 @@ static void add_notes(json_t *document, const collected *c)
 /* The newest maps that there are: libraries may have been loaded meanwhile. */
 static void renew_maps(collected *c)
 {
-    char *now = live_maps(c->pid);
+    char *now = attach_maps(c->pid);
     if (now != NULL) {
         free(c->maps);
         c->maps = now;
@@ -233,15 +247,12 @@ static void renew_maps(collected *c)
 
 void attach_run(const attachment *a, json_t *document)
 {
-    char link[64];
     collected *c = allocate(1, sizeof *c);
     c->pid = a->pid;
-    c->maps = live_maps(a->pid);
+    c->maps = attach_maps(a->pid);
     if (c->maps == NULL)
         fail("-p %u: %s", (unsigned)a->pid, strerror(errno != 0 ? errno : ESRCH));
-    snprintf(link, sizeof link, "/proc/%u/exe", (unsigned)c->pid);
-    if (readlink(link, c->program, sizeof c->program - 1) <= 0)
-        strcpy(c->program, "?");
+    read_program(c->pid, c->program);
     struct futex *f = load(c);
     sigaction(SIGINT, &(struct sigaction){.sa_handler = stop}, NULL);
     sigaction(SIGTERM, &(struct sigaction){.sa_handler = stop}, NULL);

@@ -10,7 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { ROUNDS = 2000, PAIRS = 1000, TOTAL = 4000000, WORK = 40, MOST = 1024 };
+enum { ROUNDS = 2000, PAIRS = 1000, TOTAL = 4000000, WORK = 80, MOST = 1024 };
 
 static pthread_mutex_t locks[MOST];
 static int threads, lock_count;

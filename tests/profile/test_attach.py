@@ -56,6 +56,20 @@ def attach_finds_it_in_a_static_program():
 
 
 @test
+def attach_reads_the_files_that_a_container_sees():
+    if obstacle():
+        raise Skipped(obstacle())
+    with folder() as f:
+        mounted = f"mount -t tmpfs pawl-test {f} && cp {culprit()} {f}/app && exec {f}/app forever 3"
+        with running("unshare", "--mount", "sh", "-c", mounted) as process:
+            if run("unshare", "--mount", "true").returncode != 0:
+                raise Skipped("no name space for mounts can be made")
+            eventually(lambda: os.readlink(f"/proc/{process.pid}/exe") == f"{f}/app", "it did not start")
+            check(not os.path.exists(f"{f}/app"), "it is here, too")
+            eventually(lambda: ("waiter_b", line_of("WAITER_B")) in [w for w, _, _ in blamed(attached(process.pid))], "never found")
+
+
+@test
 def attach_tells_condition_variables_from_mutexes():
     with running(harness.build / "tests/profile/waiters", "cond") as process:
         found = None
@@ -115,6 +129,21 @@ def descriptors(pid):
 
 
 @test
+def attach_says_that_the_process_became_another_program():
+    if obstacle():
+        raise Skipped(obstacle())
+    with folder() as f, running("sh", "-c", f"while ! [ -e {f}/go ]; do sleep 0.1; done; exec sleep 600") as process:
+        viewer = subprocess.Popen([str(harness.build / "pawl"), "profile", "-p", str(process.pid), "--json", f"{f}/p"])
+        eventually(lambda: "anon_inode:[pidfd]" in descriptors(viewer.pid), "it did not start")
+        pathlib.Path(f, "go").write_text("go\n")
+        eventually(lambda: os.readlink(f"/proc/{process.pid}/exe").endswith(("/sleep", "/coreutils")), "it did not go on")
+        viewer.send_signal(signal.SIGINT)
+        check(viewer.wait(300) == 0, "its end")
+        notes = json.loads(pathlib.Path(f, "p").read_text())["notes"]
+        check(notes[0].startswith("the process became another program"), str(notes))
+
+
+@test
 def attach_reports_say_woken_not_blocked():
     with folder() as f, running(culprit(), "forever", 3) as process:
         eventually(lambda: hottest(attached(process.pid), "wanted"), "never found")
@@ -159,7 +188,8 @@ def attach_refuses_what_it_cannot_do():
 def attach_says_which_right_is_missing():
     if os.getuid() != 0:
         me = str(os.getpid())
-        refused(["profile", "-p", me], "missing: CAP_BPF, CAP_PERFMON, CAP_SYS_PTRACE")
+        refused(["profile", "-p", me], "missing: CAP_BPF, CAP_PERFMON")
+        refused(["profile", "-p", "1"], "missing: CAP_BPF, CAP_PERFMON, CAP_SYS_PTRACE")
         return
     if not shutil.which("setpriv"):
         raise Skipped("there is no setpriv to become another user")
@@ -170,7 +200,7 @@ def attach_says_which_right_is_missing():
         shutil.copy(harness.build / "pawl", f"{f}/pawl")
         for options, missing in [(("--reuid", "65534", "--clear-groups"), "CAP_BPF, CAP_PERFMON, CAP_SYS_PTRACE"),
                                  (("--bounding-set", "-sys_ptrace", "--inh-caps", "-sys_ptrace"), "CAP_SYS_PTRACE")]:
-            p = run("setpriv", *options, f"{f}/pawl", "profile", "-p", os.getpid())
+            p = run("setpriv", *options, f"{f}/pawl", "profile", "-p", os.getpid(), "--for", "1ms")
             check(p.returncode == 2 and p.stderr.endswith(f"takes root; missing: {missing}\n") and p.stderr.count("\n") == 1,
                   f"exit {p.returncode}: {p.stderr}")
 

@@ -57,17 +57,29 @@ def top_watches_a_program_under_run_stats():
         eventually(lambda: [l["name"] for l in look(program.pid)["locks"]] == ["wanted"], "never seen")
 
 
-@test
-def top_obeys_keys():
+@contextlib.contextmanager
+def viewed(rows, columns):
+    """A viewer of the culprit, and the other end of its terminal."""
     with running(harness.build / "pawl", "profile", "-o", "p", "--", culprit(), "forever", 3) as parent:
         eventually(lambda: children(parent.pid), "it did not start")
         pid = children(parent.pid)[0]
         eventually(lambda: pawl("top", "--once", "--interval", "1ms", "-p", pid).returncode == 0, "no tables")
         terminal, other = pty.openpty()
-        fcntl.ioctl(other, termios.TIOCSWINSZ, struct.pack("HHHH", 40, 160, 0, 0))
+        fcntl.ioctl(other, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
         viewer = subprocess.Popen([str(harness.build / "pawl"), "top", "-p", str(pid), "--interval", "50ms"], stdin=other, stdout=other,
                                   env=os.environ | {"TERM": "xterm"})
         os.close(other)
+        try:
+            yield viewer, terminal
+        finally:
+            viewer.kill()
+            viewer.wait()
+            os.close(terminal)
+
+
+@test
+def top_obeys_keys():
+    with viewed(40, 160) as (viewer, terminal):
         seen = ""
 
         def reads(text):
@@ -90,7 +102,6 @@ def top_obeys_keys():
                 if select.select([terminal], [], [], 0.1)[0]:
                     os.read(terminal, 65536)
         check(viewer.poll() == 0, f"exit {viewer.poll()}")
-        os.close(terminal)
 
 
 @test
@@ -120,22 +131,11 @@ def top_refuses_what_it_cannot_do():
 
 @test
 def top_fits_into_twenty_columns():
-    with running(harness.build / "pawl", "profile", "-o", "p", "--", culprit(), "forever", 3) as parent:
-        eventually(lambda: children(parent.pid), "it did not start")
-        pid = children(parent.pid)[0]
-        eventually(lambda: pawl("top", "--once", "--interval", "1ms", "-p", pid).returncode == 0, "no tables")
-        terminal, other = pty.openpty()
-        fcntl.ioctl(other, termios.TIOCSWINSZ, struct.pack("HHHH", 4, 20, 0, 0))
-        viewer = subprocess.Popen([str(harness.build / "pawl"), "top", "-p", str(pid), "--interval", "50ms"], stdin=other, stdout=other,
-                                  env=os.environ | {"TERM": "xterm"})
-        os.close(other)
+    with viewed(4, 20) as (viewer, terminal):
         seen = ""
         while seen.count("\033[H") < 3:
             check(select.select([terminal], [], [], 100)[0], "nothing came")
             seen += os.read(terminal, 65536).decode(errors="replace")
-        viewer.kill()
-        viewer.wait()
-        os.close(terminal)
         for screen in seen.split("\033[H\033[J")[1:]:
             lines = screen.rstrip("\r\n").splitlines()
             check(len([l for l in lines if l]) <= 3 and all(len(l) <= 20 for l in lines), repr(screen))
