@@ -17,6 +17,9 @@ bool sim_complain(parser *p, unsigned line, unsigned column, const char *format,
     va_start(arguments, format);
     vsnprintf(p->complaint->text, sizeof p->complaint->text, format, arguments);
     va_end(arguments);
+    for (char *c = p->complaint->text; *c != '\0'; c++)
+        if (*c < ' ' || *c > '~') /* a file that is no text must not steer the terminal */
+            *c = '?';
     p->complaint->line = line;
     p->complaint->column = column;
     return false;

@@ -251,6 +251,31 @@ static void a_kernel_that_refuses_is_asked_no_more(const lock_info *unused)
     expect_calls(0);
 }
 
+static void frequent_membarriers_make_posts_fence(const lock_info *unused)
+{
+    (void)unused;
+    uint32_t now = pawl_ticks();
+    CHECK(pawl_use_membarrier(true), "none here");
+    atomic_store(&cost.since, now);
+    atomic_store(&cost.spent, 0);
+    for (int i = 0; i < 39; i++)
+        CHECK(!is_too_dear(now, now + 200), "%d calls that may have lost their CPUs", i);
+    CHECK(!is_too_dear(now, now + PAWL_TICKS(WINDOW) + 1), "of another window");
+    CHECK(atomic_load(&cost.spent) == PAWL_TICKS(CALL), "something is left over");
+
+    atomic_store(&cost.since, pawl_ticks());
+    atomic_store(&cost.spent, PAWL_TICKS(WINDOW) / 4);
+    fence_as(BY_MEMBARRIER, 0);
+    CHECK(count == 2 && asked[1][0] == SYS_nanosleep, "no grace period");
+    CHECK(posts_fence() && !pawl_uses_membarrier(), "nobody fences");
+    act(0, 0, 0);
+    pawl_fence_heavy();
+    expect_calls(0);
+    atomic_store(&how, BY_MEMBARRIER); /* as seen by a thread that was under way: it does not switch, too */
+    pawl_fence_heavy();
+    expect_calls(1);
+}
+
 static void skip_in_sandbox(void)
 {
     if (prctl(PR_GET_SECCOMP) > 0)
@@ -440,6 +465,7 @@ static const promise promises[] = {
     KERNEL(what_is_left_is_known_for_a_year),
     KERNEL(the_kernel_is_asked_once),
     KERNEL(a_kernel_that_refuses_is_asked_no_more),
+    KERNEL(frequent_membarriers_make_posts_fence),
     KERNEL(before_the_start_it_is_asked_if_it_may_be),
     KERNEL(the_environment_may_forbid_it),
     KERNEL(a_sandbox_is_noticed),

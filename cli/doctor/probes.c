@@ -51,7 +51,9 @@ static void membarrier(finding *f, const char *root)
     else
         FOUND(f, "%s", has ? "private expedited" : "no private expedited command");
     if (uses)
-        f->choice = "a thread that goes to sleep pays for the fence, unlock pays for none";
+        f->choice =
+            "a thread that goes to sleep pays for the fence, unlock pays for none; if threads spend a "
+            "quarter of a CPU on it, every unlock of a lock with waiters on words fences from then on";
     else if (getenv("PAWL_NO_MEMBARRIER") != NULL)
         f->choice = "not used, because PAWL_NO_MEMBARRIER is set: every unlock of a lock with waiters on "
                     "words fences";

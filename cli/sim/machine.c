@@ -15,14 +15,22 @@ static const char default_machine[] = "altra";
 
 /* ---- files */
 
-static char *read_text(FILE *f)
+static char *read_text(const char *name)
 {
     enum { MOST = 1 << 20 };
+    FILE *f = fopen(name, "r");
+    if (f == NULL)
+        fail("%s: %s", name, strerror(errno));
     char *text = allocate(MOST + 1, 1);
     size_t length = fread(text, 1, MOST, f);
-    if (ferror(f) || !feof(f))
-        length = 0;
+    if (ferror(f))
+        fail("%s: %s", name, strerror(errno));
+    if (length == 0 || !feof(f))
+        fail("%s: empty, or longer than a megabyte", name);
+    fclose(f);
     text[length] = '\0';
+    if (strlen(text) != length)
+        fail("%s: no text, but something binary", name);
     return text;
 }
 
@@ -56,13 +64,7 @@ void load_machine(const char *name)
     if (strchr(name, '/') == NULL && strchr(name, '.') == NULL)
         fail("--machine '%s': no such machine%s; a file has a '.' or a '/' in its name", name,
              did_you_mean(name, builtin_name, sim_builtins, builtin_count()));
-    FILE *f = fopen(name, "r");
-    if (f == NULL)
-        fail("%s: %s", name, strerror(errno));
-    char *text = read_text(f);
-    fclose(f);
-    if (text[0] == '\0')
-        fail("%s: empty, or longer than a megabyte", name);
+    char *text = read_text(name);
     if (!sim_machine_parse(text, &sim_chosen, &c))
         fail("%s:%u:%u: %s", name, c.line, c.column, c.text);
     free(text);

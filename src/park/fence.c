@@ -1,4 +1,5 @@
 /* fence.c - the asymmetric fence */
+#include "clock.h"
 #include "events.h"
 #include "fence.h"
 #include "futex.h"
@@ -19,6 +20,17 @@ static _Atomic(uint32_t) how;
 /* Longer than a store takes to become visible to others. */
 #define GRACE_NS 1000000
 
+/* Nanoseconds: if threads spend a quarter of a WINDOW in membarriers, it is cheaper if light sides fence. Of one call no
+ * more than CALL counts, because its thread may have lost its CPU. */
+#define WINDOW 16000000u
+#define CALL   100000u
+
+static struct {
+    _Atomic(uint32_t) since; /* ticks: when the window began         */
+    _Atomic(uint32_t) spent; /* ticks in membarriers since then      */
+    _Atomic(uint32_t) over;  /* they are too dear: light sides fence */
+} cost PAWL_ALIGNED;
+
 static bool membarrier(int command)
 {
     int before = errno;
@@ -26,6 +38,22 @@ static bool membarrier(int command)
     errno = before;
     pawl_count(PAWL_MEMBARRIERS);
     return done;
+}
+
+/* True once, when membarriers have become too dear: each interrupts every CPU that runs the process, and the kernel
+ * makes one at a time. */
+static bool is_too_dear(uint32_t start, uint32_t now)
+{
+    uint32_t took = now - start < PAWL_TICKS(CALL) ? now - start : PAWL_TICKS(CALL);
+    uint32_t since = atomic_load_explicit(&cost.since, memory_order_relaxed);
+    if (now - since > PAWL_TICKS(WINDOW)) {
+        atomic_store_explicit(&cost.since, now, memory_order_relaxed);
+        atomic_store_explicit(&cost.spent, took, memory_order_relaxed);
+        return false;
+    }
+    uint32_t spent = atomic_fetch_add_explicit(&cost.spent, took, memory_order_relaxed) + took;
+    return spent >= PAWL_TICKS(WINDOW) / 4 &&
+           atomic_exchange_explicit(&cost.over, 1, memory_order_relaxed) == 0;
 }
 
 /* gcc's `-fsanitize=thread` warns of fences, which it does not know. The lab checks them, and TSan needs none of
@@ -37,6 +65,7 @@ static bool membarrier(int command)
 bool pawl_use_membarrier(bool use)
 {
     bool have = use && membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED);
+    atomic_store_explicit(&cost.over, 0, memory_order_relaxed);
     pawl_parked_fence(!have);
     atomic_store_explicit(&how, have ? BY_MEMBARRIER : BY_LIGHT_SIDES, memory_order_release); /* E */
     return have;
@@ -47,7 +76,7 @@ bool pawl_uses_membarrier(void)
     return atomic_load_explicit(&how, memory_order_relaxed) == BY_MEMBARRIER;
 }
 
-/* The kernel refuses, and light sides that do not fence yet may be under way. One that runs makes its store visible
+/* The kernel refuses, or is too slow, and light sides that do not fence yet may be under way. One that runs makes its store visible
  * before the grace period is over; one that has lost its CPU has passed a fence, and loads later. Only then may
  * others rely on the light sides' fences. */
 static void fence_late(void)
@@ -68,8 +97,12 @@ void pawl_fence_heavy(void)
     uint32_t now = atomic_load_explicit(&how, memory_order_acquire); /* E: the grace period is over */
     if (now == BY_LIGHT_SIDES)
         return;
-    if (now == BY_MEMBARRIER && membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED)) /* D, if they do not */
+    uint32_t start = pawl_ticks();
+    if (now == BY_MEMBARRIER && membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED)) { /* D, if they do not */
+        if (PAWL_UNLIKELY(is_too_dear(start, pawl_ticks())))
+            fence_late();
         return;
+    }
     /* Before the constructor below, or in a child of fork(). */
     if (now == UNDECIDED && !is_wanted()) {
         fence_late();

@@ -7,7 +7,8 @@
  *
  * One of them must see the other, which takes a store-load fence on both sides. Sleeping is rare and slow, posting is
  * neither, so the heavy side asks the kernel to run a fence on every CPU that runs a thread of this process. Where
- * the kernel refuses, pawl_parked tells light sides to fence for themselves: it is never zero then.
+ * the kernel refuses, or sleeping turns out not to be rare, pawl_parked tells light sides to fence for themselves: it is
+ * never zero then.
  */
 #pragma once
 

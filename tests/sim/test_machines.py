@@ -119,6 +119,18 @@ def other_mistakes_are_named():
 
 
 @test
+def files_that_are_no_text_are_refused():
+    with folder() as f:
+        path = pathlib.Path(f) / "bad.machine"
+        for content, why in ((b"", "empty, or longer than a megabyte"), (b"#" * (2 << 20), "empty, or longer than a megabyte"),
+                             (altra().encode() + b"\0wake 1us # assumed\n", "no text, but something binary"),
+                             (b"\x1b[2J\x07 1 # assumed\n", ":1:1: '?[2J?': no such key")):
+            path.write_bytes(content)
+            refused(["sim", "mutexbench", "--machine", str(path), *BRIEF], why)
+        refused(["sim", "mutexbench", "--machine", f + "/.", *BRIEF], "Is a directory")
+
+
+@test
 def bad_options_are_refused():
     for arguments, named in [
         (["--machine", "altar"], "did you mean 'altra'"),
