@@ -145,7 +145,8 @@ static void mutate_role(hunt *h, const struct lab_site_group *g, enum lab_role r
 static bool in_lock(const char *key)
 {
     return strstr(key, "<locks.def:") != NULL || strstr(key, "<semaphore.h:") != NULL ||
-           strncmp(key, "semaphore.h:", 12) == 0 || strncmp(key, "seqlock.h:", 10) == 0;
+           strncmp(key, "semaphore.h:", 12) == 0 || strncmp(key, "seqlock.h:", 10) == 0 ||
+           strncmp(key, "mcs.h:", 6) == 0 || strstr(key, "<mcs.h:") != NULL; /* whose unlock is not inlined */
 }
 
 static void mutate_sites(hunt *h, const char *within, bool library)

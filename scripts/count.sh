@@ -30,9 +30,9 @@ sources=$(ls "$root"/src/*.c "$root"/src/park/*.c | grep -v /hardware_)
 gcc -std=gnu11 -O2 -D_GNU_SOURCE -I"$root/include" "$root/tests/count/count.c" $sources "$hardware" -pthread \
     -o "$work/count"
 
-# Few enough pairs that no hapax block has to be refilled: the three hapax locks share one of 65536.
+# Few enough pairs that no hapax block has to be refilled: the four locks with hapaxes share one of 65536.
 few=1000
-many=20000
+many=16000
 for n in $few $many; do
     valgrind --quiet --tool=callgrind --callgrind-out-file="$work/out.$n" "$work/count" $n
     callgrind_annotate --inclusive=yes --threshold=100 "$work/out.$n" |

@@ -21,7 +21,7 @@ static int wait_until(pawl_node *mine, int clock, const struct timespec *deadlin
     while (atomic_load_explicit(&mine->wait, memory_order_acquire) != 0) { /* D: sees the critical section */
         if (pawl_left(clock, deadline) > 0) {
             pawl_park_until(&me, &mine->wait, PAWL_VALUE(0), clock, deadline);
-        } else if (pawl_cas_release(&mine->wait, 1, PAWL_MCS_LEFT)) { /* E: our last access to the node */
+        } else if (pawl_cas_relaxed(&mine->wait, 1, PAWL_MCS_LEFT)) { /* our last access to the node */
             result = ETIMEDOUT;
             break;
         }

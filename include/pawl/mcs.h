@@ -56,7 +56,7 @@ static inline bool pawl_mcs_try_acquire(pawl_mcs *l, pawl_mcs_ctx *c)
 #define PAWL_MCS_TIMED ((uint64_t)1) /* in `next` */
 #define PAWL_MCS_LEFT  ((uint64_t)2) /* in `wait` */
 
-/* Unlocks if nobody comes after `mine`; else returns the successor, perhaps TIMED, which may not have linked up yet. */
+/* Unlocks if nobody comes after `mine` (0); else returns the successor, perhaps TIMED, once it has linked up. */
 static inline uint64_t pawl_mcs_successor(pawl_mcs *l, pawl_node *mine)
 {
     uint64_t next = atomic_load_explicit(&mine->next, memory_order_acquire);         /* C */
@@ -70,8 +70,9 @@ PAWL_SLOW_PATH void pawl_mcs_hand_off_timed(pawl_mcs *l, pawl_node *mine, uint64
 {
     while (next & PAWL_MCS_TIMED) {
         pawl_node *successor = (pawl_node *)(next & ~PAWL_MCS_TIMED);
-        /* D: publishes the critical section. E: if it has left, the node is ours. */
-        bool left = atomic_exchange_explicit(&successor->wait, 0, memory_order_acq_rel) == PAWL_MCS_LEFT;
+        /* D: publishes the critical section. If the successor has left, its node is ours: all that it wrote there came
+         * before C. */
+        bool left = atomic_exchange_explicit(&successor->wait, 0, memory_order_release) == PAWL_MCS_LEFT;
         if (!left)
             pawl_wake(&successor->wait, 0);
         atomic_store_explicit(&mine->next, 0, memory_order_relaxed);
@@ -91,13 +92,10 @@ PAWL_SLOW_PATH void pawl_mcs_hand_off_timed(pawl_mcs *l, pawl_node *mine, uint64
 static inline void pawl_mcs_release(pawl_mcs *l, pawl_mcs_ctx *c)
 {
     pawl_node *mine = c->node;
-    uint64_t next = atomic_load_explicit(&mine->next, memory_order_acquire); /* C */
-    if (next == 0) {
-        if (PAWL_LIKELY(pawl_cas_release(&l->tail, pawl_address(mine), 0))) { /* A */
-            pawl_node_put(mine);
-            return;
-        }
-        next = pawl_wait_while_eq(&mine->next, 0); /* C */
+    uint64_t next = pawl_mcs_successor(l, mine);
+    if (PAWL_LIKELY(next == 0)) {
+        pawl_node_put(mine);
+        return;
     }
     if (PAWL_UNLIKELY(next & PAWL_MCS_TIMED)) {
         pawl_mcs_hand_off_timed(l, mine, next);

@@ -32,7 +32,8 @@ PAWL_SLOW_PATH void pawl_twa_hapax_wait_far(pawl_twa_hapax *l, uint64_t mine)
     uint64_t seen, before = 0;
     pawl_waiter me = PAWL_WAITER;
     for (unsigned look = 0;; look++) {
-        /* B: the slot first, `serving` second; unlock writes them the other way round */
+        /* B: the slot first, `serving` second; unlock writes them the other way round. Else a call is missed until the
+         * next recheck. */
         seen = atomic_load_explicit(slot, memory_order_acquire);
         if (seen != before || look % PAWL_HAPAX_RECHECK == 0 || me.state != PAWL_LOOKING)
             if (mine - atomic_load_explicit(&l->serving, memory_order_relaxed) <= 1)

@@ -22,3 +22,5 @@ typedef struct mutant {
 
 extern const mutant hapax_mutants[], hemlock_mutants[], reciprocating_mutants[], queue_mutants[],
     capacitor_mutants[]; /* each ends with an empty name */
+
+bool seqlock_as_printed_is_caught(void);
