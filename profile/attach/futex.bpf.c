@@ -43,7 +43,7 @@ static uint64_t mix(uint64_t hash, uint64_t word)
     return hash ^ hash >> 29;
 }
 
-/* A loop that the verifier follows, because a callback for each word takes ten times as long. */
+/* A loop that the verifier follows, not bpf_loop(): no call for each word. */
 static uint64_t hash_of(const struct attach_sample *s, struct pt_regs *r)
 {
     uint64_t hash = mix(1, r->ip), from = (r->sp - s->base) & (ATTACH_CHUNK - 8);
