@@ -36,6 +36,7 @@
 PLAIN(tts, 1)
 PLAIN(ticket, 2)
 PLAIN(twa, 2)
+PLAIN(twa_hapax, 2)
 PLAIN(clh, 2)
 PLAIN(lifo, 1)
 PLAIN(hemlock_naive, 1)

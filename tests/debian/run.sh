@@ -80,7 +80,7 @@ root_is_made() {
     done
     # shellcheck disable=SC2046 # one word each
     dependencies dpkg dash libc-bin bash coreutils sed grep gcc g++ libc6-dev make pkg-config cmake meson python3 ninja-build cargo librust-lock-api-dev librust-scopeguard-dev librust-autocfg-dev \
-        libjansson4 libdw1 libhwloc15 >"$work/packages.list"
+        libjansson4 libdw1 libhwloc15 libbpf1 >"$work/packages.list"
     # As they are where /bin, /lib and their kin are links into /usr.
     xargs dpkg-query -L <"$work/packages.list" | grep '^/' | sed 's#^/\(s\?bin\|lib[0-9x]*\)/#/usr/\1/#' | LC_ALL=C sort -u |
         grep -v -e '^/usr/share/doc/' -e '^/usr/share/man/' -e '^/usr/share/locale/' -e '^/etc/' |

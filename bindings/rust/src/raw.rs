@@ -149,6 +149,11 @@ lock!(
     pawl_rust_twa_lock, pawl_rust_twa_trylock, pawl_rust_twa_unlock);
 
 lock!(
+    /// Ticket lock with a waiting array of hapaxes: first come, first served; unlocks without an atomic operation there.
+    TwaHapax, TwaHapaxGuard, RawTwaHapax, 2, GuardSend,
+    pawl_rust_twa_hapax_lock, pawl_rust_twa_hapax_trylock, pawl_rust_twa_hapax_unlock);
+
+lock!(
     /// CLH queue lock: first come, first served; each waiter watches a word of its own.
     Clh, ClhGuard, RawClh, 2, GuardSend,
     pawl_rust_clh_lock, pawl_rust_clh_trylock, pawl_rust_clh_unlock);
@@ -228,7 +233,7 @@ lock!(
     CapacitorMultilane, CapacitorMultilaneGuard, RawCapacitorMultilane, 67, GuardSend,
     pawl_rust_capacitor_multilane_lock, pawl_rust_capacitor_multilane_trylock, pawl_rust_capacitor_multilane_unlock);
 
-fair!(RawTicket RawTwa RawClh RawHemlockNaive RawHemlock RawHemlockOverlap RawHemlockOh1 RawHemlockOh2 RawHemlockChain);
+fair!(RawTicket RawTwa RawTwaHapax RawClh RawHemlockNaive RawHemlock RawHemlockOverlap RawHemlockOh1 RawHemlockOh2 RawHemlockChain);
 
 extern "C" {
     fn pawl_rust_clh_destroy(l: *mut [u64; 2]);

@@ -46,7 +46,8 @@ macro_rules! every_lock_excludes {
 }
 
 every_lock_excludes! {
-    mutex RawMutex_ fairmutex RawFairMutex tts RawTts ticket RawTicket twa RawTwa clh RawClh lifo RawLifo
+    mutex RawMutex_ fairmutex RawFairMutex tts RawTts ticket RawTicket twa RawTwa twa_hapax RawTwaHapax
+    clh RawClh lifo RawLifo
     hemlock_naive RawHemlockNaive hemlock RawHemlock hemlock_overlap RawHemlockOverlap hemlock_oh1 RawHemlockOh1
     hemlock_oh2 RawHemlockOh2 hemlock_chain RawHemlockChain retrograde RawRetrograde
     retrograde_coin RawRetrogradeCoin retrograde_twa RawRetrogradeTwa capacitor_plain RawCapacitorPlain
