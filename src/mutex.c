@@ -241,11 +241,12 @@ static void unlock(pawl_mutex *m, uint32_t queue, bool fair)
         pawl_reentry_defer(rouse_head, m);
         return;
     }
-    pawl_bucket *b = fair || (queue & PAWL_M_HANDOFF) ? pawl_bucket_lock(m) : pawl_bucket_trylock(m);
-    if (PAWL_UNLIKELY(b == NULL)) { /* others queue up: nobody gets on while the owner waits for them */
+    /* If the head is up, nobody has to be woken: then the owner does not wait with the mutex in its hands until others
+     * have queued up, and the next release looks at the clock. */
+    bool may_skip = !fair && (queue & (PAWL_M_AWAKE | PAWL_M_HANDOFF)) == PAWL_M_AWAKE;
+    pawl_bucket *b = may_skip ? pawl_bucket_trylock(m) : pawl_bucket_lock(m);
+    if (PAWL_UNLIKELY(b == NULL)) {
         release(m);
-        if (!(queue & PAWL_M_AWAKE))
-            rouse_head(m); /* else it competes, and a look at the clock can wait for the next release */
         return;
     }
     pawl_sleeper *head = pawl_queue_first(b, m);

@@ -266,7 +266,8 @@ static void frequent_membarriers_make_posts_fence(const lock_info *unused)
     atomic_store(&cost.since, pawl_ticks());
     atomic_store(&cost.spent, PAWL_TICKS(WINDOW) / 4);
     fence_as(BY_MEMBARRIER, 0);
-    CHECK(count == 2 && asked[1][0] == SYS_nanosleep, "no grace period");
+    expect_membarriers(DO, DO, 0);
+    expect_calls(2);
     CHECK(posts_fence() && !pawl_uses_membarrier(), "nobody fences");
     act(0, 0, 0);
     pawl_fence_heavy();
@@ -274,6 +275,22 @@ static void frequent_membarriers_make_posts_fence(const lock_info *unused)
     atomic_store(&how, BY_MEMBARRIER); /* as seen by a thread that was under way: it does not switch, too */
     pawl_fence_heavy();
     expect_calls(1);
+}
+
+static void a_refusal_as_posts_begin_to_fence_means_a_grace_period(const lock_info *unused)
+{
+    (void)unused;
+    CHECK(pawl_use_membarrier(true), "none here");
+    atomic_store(&cost.since, pawl_ticks());
+    atomic_store(&cost.spent, PAWL_TICKS(WINDOW) / 4);
+    pawl_parked_fence(false);
+    act(0, EPERM, 0);
+    uint32_t start = pawl_ticks();
+    pawl_fence_heavy();
+    expect_membarriers(DO, DO, 0);
+    CHECK(count == 3 && asked[2][0] == SYS_nanosleep, "no grace period");
+    CHECK(pawl_ticks() - start > PAWL_TICKS(GRACE_NS), "not if the kernel refuses that, too");
+    CHECK(posts_fence() && !pawl_uses_membarrier(), "nobody fences");
 }
 
 static void skip_in_sandbox(void)
@@ -466,6 +483,7 @@ static const promise promises[] = {
     KERNEL(the_kernel_is_asked_once),
     KERNEL(a_kernel_that_refuses_is_asked_no_more),
     KERNEL(frequent_membarriers_make_posts_fence),
+    KERNEL(a_refusal_as_posts_begin_to_fence_means_a_grace_period),
     KERNEL(before_the_start_it_is_asked_if_it_may_be),
     KERNEL(the_environment_may_forbid_it),
     KERNEL(a_sandbox_is_noticed),

@@ -15,6 +15,8 @@
  *   next | TIMED   the successor has a deadline: it may have left          wait 1 -> LEFT   it has, but its node has not
  *
  * A waiter that leaves waits for nobody: whoever hands the lock off finds LEFT, takes the node, and goes on to the next.
+ * Until then its node stays in the queue: a thread that tries again and again while the lock is held, with a new deadline
+ * each time, leaves 128 bytes there each time.
  */
 #pragma once
 

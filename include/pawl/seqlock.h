@@ -17,7 +17,8 @@
  *   copy           counts if WHOLE, nobody at work, and the word is the same before and after
  *
  * A record is refused from the start, and after writers have overlapped, until one writes alone. So this is for what
- * can be made again: an entry of a cache.
+ * can be made again: an entry of a cache. A writer that dies at work (its process is killed; or it was another thread of
+ * a fork()'s parent) leaves the record refused for ever; whoever knows that nobody writes may clear the word.
  *
  *   pawl_seqlock lock;
  *   pawl_word words[PAWL_SEQLOCK_WORDS(sizeof(struct point))];

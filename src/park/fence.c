@@ -76,14 +76,27 @@ bool pawl_uses_membarrier(void)
     return atomic_load_explicit(&how, memory_order_relaxed) == BY_MEMBARRIER;
 }
 
-/* The kernel refuses, or is too slow, and light sides that do not fence yet may be under way. One that runs makes its store visible
- * before the grace period is over; one that has lost its CPU has passed a fence, and loads later. Only then may
+/* Light sides that do not fence yet may be under way, and the kernel refuses to help. One that runs makes its store
+ * visible before the grace period is over; one that has lost its CPU has passed a fence, and loads later. Only then may
  * others rely on the light sides' fences. */
 static void fence_late(void)
 {
+    uint32_t start = pawl_ticks();
     pawl_parked_fence(true);
     pawl_nap(GRACE_NS);
+    while (pawl_ticks() - start <= PAWL_TICKS(GRACE_NS)) /* a sandbox may refuse to let it sleep */
+        pawl_pause();
     atomic_store_explicit(&how, BY_LIGHT_SIDES, memory_order_release); /* E */
+}
+
+/* The same with a last membarrier: after it, the stores of those that do not fence yet are visible. */
+static void fence_from_now_on(void)
+{
+    pawl_parked_fence(true);
+    if (membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED))
+        atomic_store_explicit(&how, BY_LIGHT_SIDES, memory_order_release); /* E */
+    else
+        fence_late();
 }
 
 static bool is_wanted(void)
@@ -100,7 +113,7 @@ void pawl_fence_heavy(void)
     uint32_t start = pawl_ticks();
     if (now == BY_MEMBARRIER && membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED)) { /* D, if they do not */
         if (PAWL_UNLIKELY(is_too_dear(start, pawl_ticks())))
-            fence_late();
+            fence_from_now_on();
         return;
     }
     /* Before the constructor below, or in a child of fork(). */

@@ -81,10 +81,12 @@ bool pawl_yield(void)
 
 bool pawl_yield_enter(void)
 {
-    if (atomic_load_explicit(&yielding, memory_order_relaxed) >= FEW)
-        return false;
-    atomic_fetch_add_explicit(&yielding, 1, memory_order_relaxed);
-    return true;
+    uint32_t n = atomic_load_explicit(&yielding, memory_order_relaxed);
+    while (n < FEW)
+        if (atomic_compare_exchange_weak_explicit(&yielding, &n, n + 1, memory_order_relaxed,
+                                                  memory_order_relaxed))
+            return true;
+    return false;
 }
 
 /* In the child of a signal handler that has forked meanwhile, nobody is counted. */

@@ -63,7 +63,7 @@ typedef _Atomic(uint64_t) pawl_word;
 
 /* The number of the inline text: raise it if code compiled with the old headers would not work with the new library
  * (docs/embedding.md). The symbols that this code needs have it in their names, so what does not fit does not link. */
-#define PAWL_TEXT_NUMBER 1
+#define PAWL_TEXT_NUMBER 2
 
 /* Likewise, a libpawl variable's symbol says how the library was built: code that was compiled differently does not
  * link. (The lab compiles both, and its tunables are variables.) */
