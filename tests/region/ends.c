@@ -96,10 +96,110 @@ static void signals_hide_no_dead_waiter(void)
 }
 BOTH(signals_hide_no_dead_waiter)
 
+/* ---- threads */
+
+static void *lock_in_thread(void *unused)
+{
+    just_lock(unused);
+    return unused;
+}
+
+static pthread_t a_thread(void *(*body)(void *arg), void *arg)
+{
+    pthread_t thread;
+    CHECK(pthread_create(&thread, NULL, body, arg) == 0, "pthread_create");
+    return thread;
+}
+
+static void end_thread(int number)
+{
+    (void)number;
+    pthread_exit(NULL);
+}
+
+/* It is dead in line, though not by the kernel's hand. */
+static void waiter_may_end_in_a_handler(void)
+{
+    signal(SIGUSR1, end_thread);
+    lock();
+    pthread_t first = a_thread(lock_in_thread, NULL);
+    await_arrival(0);
+    uint64_t last = atomic_load(&shared->lock.arrive);
+    pthread_t second = a_thread(lock_in_thread, NULL);
+    await_arrival(last);
+    pthread_kill(first, SIGUSR1);
+    pthread_join(first, NULL);
+    unlock();
+    pthread_join(second, NULL);
+    must(kind->trylock(region, &shared->lock), "trylock");
+    unlock();
+}
+BOTH(waiter_may_end_in_a_handler)
+
+static pthread_key_t late;
+
+static void *expect_busy(void *unused)
+{
+    int error = kind->trylock(region, &shared->lock);
+    CHECK(error == EBUSY, "trylock, while its owner lives: %s", strerror(error));
+    return unused;
+}
+
+/* In the second round, when all other destructors have run once. */
+static void unlock_late(void *again)
+{
+    if (again != NULL && !atomic_exchange(&shared->flag, 1)) {
+        pthread_setspecific(late, again);
+        return;
+    }
+    pthread_join(a_thread(expect_busy, NULL), NULL);
+    unlock();
+}
+
+static void *lock_until_the_end(void *arg)
+{
+    pthread_setspecific(late, arg);
+    lock();
+    return arg;
+}
+
+static void destructor_may_unlock(void)
+{
+    CHECK(pthread_key_create(&late, unlock_late) == 0, "pthread_key_create");
+    pthread_join(a_thread(lock_until_the_end, &late), NULL);
+    lock();
+    unlock();
+    must(pawl_region_detach(region), "detach");
+}
+BOTH(destructor_may_unlock)
+
+/* ---- fork */
+
+static void sit_elsewhere(void *unused)
+{
+    region = attached(file);
+    expect_busy(unused);
+}
+
+/* If the C library leaves the child its parent's list of robust mutexes, the child's seat gets in there, at an address
+ * that means nothing in the parent. */
+static void childs_seat_is_not_its_parents(void)
+{
+    lock();
+    ends_well(start(sit_elsewhere, NULL));
+    pthread_join(a_thread(expect_busy, NULL), NULL);
+    unlock();
+    must(pawl_region_leave(region), "leave");
+}
+BOTH(childs_seat_is_not_its_parents)
+
 #define PROMISES(kind)                                                                                       \
     {"signals_hide_no_dead_owner", kind##_signals_hide_no_dead_owner, NULL, #kind "_shared"},                \
+        {"signals_hide_no_dead_waiter", kind##_signals_hide_no_dead_waiter, NULL, #kind "_shared"},          \
+        {"waiter_may_end_in_a_handler", kind##_waiter_may_end_in_a_handler, NULL, #kind "_shared"},          \
+        {"destructor_may_unlock", kind##_destructor_may_unlock, NULL, #kind "_shared"},                      \
     {                                                                                                        \
-        "signals_hide_no_dead_waiter", kind##_signals_hide_no_dead_waiter, NULL, #kind "_shared"             \
+        "childs_seat_is_not_its_parents", kind##_childs_seat_is_not_its_parents, NULL, #kind "_shared"       \
     }
 
 static const promise promises[] = {PROMISES(mutex), PROMISES(hapax)};
