@@ -117,10 +117,18 @@ static void end_thread(int number)
     pthread_exit(NULL);
 }
 
+static void *exit_at_once(void *unused)
+{
+    (void)unused;
+    pthread_exit(NULL);
+}
+
 /* It is dead in line, though not by the kernel's hand. */
 static void waiter_may_end_in_a_handler(void)
 {
     signal(SIGUSR1, end_thread);
+    pthread_join(a_thread(exit_at_once, NULL),
+                 NULL); /* the first one allocates memory, which a handler must not */
     lock();
     pthread_t first = a_thread(lock_in_thread, NULL);
     await_arrival(0);
