@@ -207,7 +207,7 @@ section_riscv64() {
 build_and_try() {
     local directory=$1 fraction=$2 status=0 wrapper
     local tests='test_exclusion test_destruction test_handover test_hapax test_parking test_semaphore test_trylock
-        mutex/test_mutex_mutex mutex/test_mutex_fairmutex mutex/test_mutex_cond region/test_region_locks region/test_region_deaths
+        mutex/test_mutex_mutex mutex/test_mutex_fairmutex mutex/test_mutex_cond region/test_region_locks region/test_region_ends region/test_region_deaths
         test_platforms'
     shift 2
     configure "$directory" -Dtests=true -Dtools=false -Doptimization=1 -Ddebug=false "$@"

@@ -1,7 +1,8 @@
 /* region.c - makes, attaches and detaches regions
  *
  * A file that is to become a region goes through three states: empty; claimed by one creator, by a CAS in its first
- * page; ready. Its contents count only in the last. A creator that dies before leaves a file that nobody attaches.
+ * page; ready. Its contents count only in the last. A creator that dies or fails before leaves a file that nobody
+ * attaches. It never gets shorter, since others may have mapped it already.
  */
 #include "region.h"
 
@@ -28,7 +29,7 @@
 #endif
 
 typedef struct header {
-    uint64_t magic;
+    _Atomic(uint64_t) magic; /* written when the rest of the description is there */
     uint32_t version;
     _Atomic(uint32_t) state; /* 0, 1: claimed, 2: ready */
     uint32_t libc, life_size, seat_size, seats;
@@ -66,12 +67,27 @@ size_t pawl_region_size(const pawl_region *r)
 
 /* ---- this process's table */
 
-static int enter(pawl_region **region, header *base)
+/* With the table. */
+static unsigned first_free(void)
 {
-    pthread_mutex_lock(&table);
     unsigned i = 0;
     while (i < PAWL_REGIONS && regions[i].seats != NULL)
         i++;
+    return i;
+}
+
+static bool is_full(void)
+{
+    pthread_mutex_lock(&table);
+    bool full = first_free() == PAWL_REGIONS;
+    pthread_mutex_unlock(&table);
+    return full;
+}
+
+static int enter(pawl_region **region, header *base, size_t size)
+{
+    pthread_mutex_lock(&table);
+    unsigned i = first_free();
     if (i == PAWL_REGIONS) {
         pthread_mutex_unlock(&table);
         return EMFILE;
@@ -84,8 +100,8 @@ static int enter(pawl_region **region, header *base)
     r->index = i;
     r->serial = attachments;
     r->memory = (char *)base + MEMORY_AT;
-    r->size = base->size;
-    r->mapped = MEMORY_AT + base->size;
+    r->size = size;
+    r->mapped = MEMORY_AT + size;
     pthread_mutex_unlock(&table);
     *region = r;
     return 0;
@@ -109,7 +125,7 @@ static int attach(pawl_region **region, int file, size_t size)
     int error = map(file, MEMORY_AT + size, &base);
     if (error != 0)
         return error;
-    error = enter(region, base);
+    error = enter(region, base, size);
     if (error != 0)
         munmap(base, MEMORY_AT + size);
     return error;
@@ -186,7 +202,6 @@ static int claim(int file, header **base)
 
 static int make(int file, size_t size, header *base)
 {
-    base->magic = MAGIC;
     base->version = VERSION;
     base->libc = LIBC;
     base->life_size = sizeof(pawl_life);
@@ -194,6 +209,8 @@ static int make(int file, size_t size, header *base)
     base->seats = PAWL_SEATS;
     base->memory_at = MEMORY_AT;
     base->size = size;
+    PAWL_REGION_STEP("create: about to say what it is");
+    atomic_store_explicit(&base->magic, MAGIC, memory_order_release); /* D: a description */
     PAWL_REGION_STEP("create: described");
     int error = allocate(file, MEMORY_AT + size);
     PAWL_REGION_STEP("create: allocated");
@@ -209,6 +226,8 @@ int pawl_region_create(pawl_region **region, int file, size_t size)
     if (size == 0 || size > (size_t)1 << 46)
         return EINVAL;
     int error = be_ready();
+    if (error == 0 && is_full())
+        error = EMFILE;
     if (error == 0)
         error = claim(file, &base);
     if (error != 0)
@@ -219,8 +238,6 @@ int pawl_region_create(pawl_region **region, int file, size_t size)
         error = attach(region, file, size);
     if (error == 0)
         atomic_store_explicit(&base->state, READY, memory_order_release); /* R: all of it is written */
-    else if (ftruncate(file, 0) != 0)
-        error = errno;
     munmap(base, SEATS_AT);
     return error;
 }
@@ -233,13 +250,15 @@ static bool is_like_ours(const header *h)
            h->seat_size == sizeof(pawl_seat) && h->seats == PAWL_SEATS && h->memory_at == MEMORY_AT;
 }
 
-static int judge(header *h, size_t length)
+/* The size is read once: whoever can write the file can change it. */
+static int judge(header *h, size_t length, size_t *size)
 {
-    if (h->magic == 0 && length <= SEATS_AT)
+    uint64_t magic = atomic_load_explicit(&h->magic, memory_order_acquire); /* D */
+    if (magic == 0 && length <= SEATS_AT)
         return EAGAIN; /* the creator has not come further */
-    if (h->magic == __builtin_bswap64(MAGIC))
+    if (magic == __builtin_bswap64(MAGIC))
         return EPROTONOSUPPORT;
-    if (h->magic != MAGIC)
+    if (magic != MAGIC)
         return EBADMSG;
     if (h->version != VERSION)
         return EPROTONOSUPPORT;
@@ -247,9 +266,10 @@ static int judge(header *h, size_t length)
         return EAGAIN;
     if (!is_like_ours(h))
         return EPROTONOSUPPORT;
-    if (h->size == 0 || h->size > (size_t)1 << 46)
+    *size = *(volatile uint64_t *)&h->size;
+    if (*size == 0 || *size > (size_t)1 << 46)
         return EBADMSG;
-    return length < MEMORY_AT + h->size ? ENODATA : 0;
+    return length < MEMORY_AT + *size ? ENODATA : 0;
 }
 
 int pawl_region_attach(pawl_region **region, int file)
@@ -268,8 +288,8 @@ int pawl_region_attach(pawl_region **region, int file)
     error = map(file, SEATS_AT, &base);
     if (error != 0)
         return error;
-    error = judge(base, (size_t)status.st_size);
-    size_t size = error == 0 ? base->size : 0;
+    size_t size;
+    error = judge(base, (size_t)status.st_size, &size);
     munmap(base, SEATS_AT);
     return error != 0 ? error : attach(region, file, size);
 }
@@ -286,7 +306,7 @@ const char *pawl_region_error(int error)
     case ENODATA:
         return "the file is empty, or shorter than its header says";
     case EAGAIN:
-        return "the region is not finished: it is being made, or its creator died";
+        return "the region is not finished: it is being made, or its creator died or failed";
     case EMFILE:
         return "this process has as many regions as it can have";
     case ENOTSUP:

@@ -1,9 +1,11 @@
 /* region_life.c - whether a thread lives, told by the kernel
  *
- * Each thread has a robust mutex in its seat and never unlocks it. When the thread ends, by return, exit, exec or
- * SIGKILL, the kernel marks the mutex, and a trylock returns EOWNERDEAD, to one thread at a time. This needs no pid,
- * which may be another process's by now or mean nothing in another container, and no look into /proc. It leaves the
- * list of robust mutexes to the C library, which has only one for each thread.
+ * Each thread has a robust mutex in its seat and never unlocks it. When the thread ends, by return, exit or SIGKILL, the
+ * kernel marks the mutex, and a trylock returns EOWNERDEAD, to one thread at a time. This needs no pid, which may be
+ * another process's by now or mean nothing in another container, and no look into /proc. It leaves the list of robust
+ * mutexes to the C library, which has only one for each thread.
+ *
+ * Linux does not mark them for a thread other than the main one that calls exec: by then it has the main thread's id.
  */
 #include "region.h"
 

@@ -8,8 +8,12 @@
 
 #ifdef PAWL_HAS_REGIONS
 
+#include "unload.h"
+
 #include <errno.h>
+#include <limits.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 /* Where a thread begins to look for one. */
@@ -117,8 +121,8 @@ uint32_t *pawl_seat_held(pawl_region *r)
 static void stand_up(pawl_region *r, place *mine)
 {
     pawl_seat *seat = pawl_seat_at(r, mine->token);
-    if (mine->held != 0)
-        raise_generation(seat);
+    if (mine->held != 0 || atomic_load_explicit(&seat->queued, memory_order_relaxed) != 0)
+        bury(seat); /* in line: a handler ended the thread, which may be the heir, too */
     *mine = (place){0};
     pawl_life_end(&seat->life);
     atomic_fetch_sub_explicit(&r->seated, 1, memory_order_release); /* with pawl_region_detach(): unmaps it */
@@ -146,16 +150,9 @@ static void expect_end(void)
 #else
 
 static pthread_key_t key;
-
-static void leave_all(void *unused)
-{
-    (void)unused;
-    for (unsigned i = 0; i < PAWL_REGIONS; i++) {
-        pawl_region *r = pawl_region_numbered(i);
-        if (places[i].serial != 0 && places[i].serial == r->serial)
-            stand_up(r, &places[i]);
-    }
-}
+static bool have_key;
+static __thread int rounds
+    __attribute__((tls_model("initial-exec"))); /* of destructors that this thread ran */
 
 /* Should it fail, the kernel tells of the thread's end all the same, and detach says EBUSY. */
 static void expect_end(void)
@@ -163,9 +160,40 @@ static void expect_end(void)
     pthread_setspecific(key, places);
 }
 
-/* The seats are the parent's, and the C library has forgotten their mutexes. */
+/* Another destructor may still unlock what the thread holds, in this round or a later one. */
+static void leave_all(void *unused)
+{
+    (void)unused;
+    bool is_last = ++rounds >= PTHREAD_DESTRUCTOR_ITERATIONS;
+    for (unsigned i = 0; i < PAWL_REGIONS; i++) {
+        pawl_region *r = pawl_region_numbered(i);
+        if (places[i].serial == 0 || places[i].serial != r->serial)
+            continue;
+        if (places[i].held == 0 || is_last)
+            stand_up(r, &places[i]);
+        else
+            expect_end();
+    }
+}
+
+static void *
+    *robust_list; /* of the thread that forks, which has the table; NULL: it has none, or need not be known */
+
+static void before_fork(void)
+{
+    pawl_region_lock_table();
+#ifndef __GLIBC__
+    size_t size;
+    if (syscall(SYS_get_robust_list, 0, &robust_list, &size) != 0)
+        robust_list = NULL;
+#endif
+}
+
+/* The seats are the parent's. glibc has forgotten their mutexes; musl would write to them. */
 static void in_child(void)
 {
+    if (robust_list != NULL)
+        *robust_list = robust_list;
     memset(places, 0, sizeof places);
     for (unsigned i = 0; i < PAWL_REGIONS; i++)
         atomic_store_explicit(&pawl_region_numbered(i)->seated, 0, memory_order_relaxed);
@@ -176,8 +204,8 @@ static int expected;
 
 static void expect(void)
 {
-    if (pthread_key_create(&key, leave_all) != 0 ||
-        pthread_atfork(pawl_region_lock_table, pawl_region_unlock_table, in_child) != 0)
+    have_key = pthread_key_create(&key, leave_all) == 0;
+    if (!have_key || pthread_atfork(before_fork, pawl_region_unlock_table, in_child) != 0)
         expected = ENOMEM;
 }
 
@@ -186,6 +214,15 @@ int pawl_seat_expect(void)
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     pthread_once(&once, expect);
     return expected;
+}
+
+/* Threads that have a seat live on, and must not call leave_all() at their end: the kernel tells of it. */
+__attribute__((destructor(101))) static void forget_threads(void)
+{
+    if (!have_key || !can_be_unloaded())
+        return;
+    have_key = false;
+    pthread_key_delete(key);
 }
 
 #endif

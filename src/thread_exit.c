@@ -5,9 +5,9 @@
  */
 #include <pawl/detail/thread.h>
 #include "debug.h"
+#include "unload.h"
 #include "valgrind.h"
 
-#include <link.h>
 #include <pthread.h>
 
 /* Only a program that uses debug mode has it linked in. */
@@ -62,22 +62,6 @@ bool pawl_thread_enter(void)
  *
  * Threads that have used it live on, and must not call leave() at their end: their nodes are lost. Elsewhere the
  * destructor runs at the end of the process, while threads still lock and end, and does nothing. */
-
-#if !defined(__GLIBC__) && !defined(_DYNAMIC)
-extern ElfW(Dyn) _DYNAMIC[]; /* which glibc's <link.h> declares */
-#endif
-#pragma weak _DYNAMIC /* a static program has none */
-
-static bool can_be_unloaded(void)
-{
-    if (_DYNAMIC == NULL)
-        return false;
-    for (const ElfW(Dyn) *entry = _DYNAMIC; entry->d_tag != DT_NULL; entry++)
-        if (entry->d_tag == DT_DEBUG || /* programs have it, libraries do not */
-            (entry->d_tag == DT_FLAGS_1 && (entry->d_un.d_val & DF_1_NODELETE)))
-            return false;
-    return true;
-}
 
 __attribute__((destructor(101))) static void forget_threads(void)
 {

@@ -34,7 +34,9 @@ extern "C" {
  *   EINVAL           the size is 0, or too large
  *   EMFILE           this process has PAWL_REGIONS regions already
  *   ENOTSUP          this kernel does not tell of a thread's death: no robust list
- *   or what the kernel says of the file: EBADF, EACCES, ENOSPC, ... */
+ *   or what the kernel says of the file: EBADF, EACCES, ENOSPC, ...
+ *
+ * After the last kind the file may be half a region, for which there is no use: others may have mapped it. */
 int pawl_region_create(pawl_region **region, int file, size_t size);
 
 /* Attaches a region that another process has made. Returns 0 or an error: EMFILE and ENOTSUP as above, and
@@ -42,15 +44,15 @@ int pawl_region_create(pawl_region **region, int file, size_t size);
  *   EBADMSG          the file is no region
  *   EPROTONOSUPPORT  it is one of another version, byte order, or C library
  *   ENODATA          it is empty, or shorter than its header says
- *   EAGAIN           it is being made, or whoever made it died halfway */
+ *   EAGAIN           it is being made, or whoever made it died or failed halfway */
 int pawl_region_attach(pawl_region **region, int file);
 
 /* Unmaps it. EBUSY while this thread holds one of its locks, or another thread of this process that has used one
  * neither ended nor left. */
 int pawl_region_detach(pawl_region *region);
 
-/* Gives up this thread's seat, which it took with its first lock. A thread that ends leaves by itself. EBUSY while it
- * holds a lock. */
+/* Gives up this thread's seat, which it took with its first lock. A thread that ends leaves by itself; one that is not
+ * the main thread and calls exec does not, and has to call this before. EBUSY while it holds a lock. */
 int pawl_region_leave(pawl_region *region);
 
 /* The program's part of it: at another address in each process, and aligned to a page of 4096 bytes. */

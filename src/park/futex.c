@@ -34,7 +34,7 @@ static int wait_for(_Atomic(uint32_t) *word, int op, uint32_t value, const struc
     pawl_count(PAWL_FUTEX_WAITS);
     if (error == EAGAIN)
         pawl_count(PAWL_FUTEX_WAITS_VOID);
-    return error == ETIMEDOUT ? ETIMEDOUT : 0;
+    return error;
 }
 
 int pawl_futex_wait_bits(_Atomic(uint32_t) *word, uint32_t value, int clock, const struct timespec *deadline,
@@ -43,16 +43,19 @@ int pawl_futex_wait_bits(_Atomic(uint32_t) *word, uint32_t value, int clock, con
     if (deadline != NULL && deadline->tv_sec < 0) /* the kernel would call it invalid */
         return ETIMEDOUT;
     int op = FUTEX_WAIT_BITSET | FUTEX_PRIVATE_FLAG | (clock == CLOCK_REALTIME ? FUTEX_CLOCK_REALTIME : 0);
-    return wait_for(word, op, value, deadline, bits);
+    return wait_for(word, op, value, deadline, bits) == ETIMEDOUT ? ETIMEDOUT : 0;
 }
 
 bool pawl_futex_wait_shared(_Atomic(uint32_t) *word, uint32_t value, long nanoseconds)
 {
     struct timespec end;
+    int error;
     if (nanoseconds != 0)
         end = pawl_from_now(CLOCK_MONOTONIC, nanoseconds);
-    return wait_for(word, FUTEX_WAIT_BITSET, value, nanoseconds != 0 ? &end : NULL, PAWL_ALL_BITS) !=
-           ETIMEDOUT;
+    do
+        error = wait_for(word, FUTEX_WAIT_BITSET, value, nanoseconds != 0 ? &end : NULL, PAWL_ALL_BITS);
+    while (error == EINTR); /* a signal is no wake-up: a thread that gets many has to see the end, too */
+    return error != ETIMEDOUT;
 }
 
 static void wake_op(_Atomic(uint32_t) *word, int op, int most, uint32_t bits)

@@ -8,12 +8,50 @@
 
 #include <pawl.h>
 
+#ifdef __linux__
+#include <pawl/shared.h>
+
+#include <errno.h>
+#include <pthread.h>
+#include <sys/mman.h>
+#include <unistd.h>
+#endif
+
 #include <stdlib.h>
 
 #define PAWL_LOCK(name, ...) static pawl_##name name;
 #include <pawl/locks.def>
 #undef PAWL_LOCK
 static int count;
+
+#ifdef __linux__
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static pawl_region *region;
+
+static void make_region(void)
+{
+    int file = memfd_create("plugin", 0),
+        error = pawl_region_create(&region, file, sizeof(pawl_mutex_shared));
+    if (error != 0 && error != ENOTSUP && error != EMFILE)
+        abort();
+    close(file);
+}
+
+/* Stays mapped: the threads keep their seats. */
+static void use_region(void)
+{
+    pthread_once(&once, make_region);
+    if (region == NULL)
+        return;
+    pawl_mutex_shared *m = pawl_region_memory(region);
+    if (pawl_mutex_shared_lock(region, m) != 0 || pawl_mutex_shared_unlock(region, m) != 0)
+        abort();
+}
+#else
+static void use_region(void)
+{
+}
+#endif
 
 void plugin_use(void);
 
@@ -26,6 +64,7 @@ __attribute__((visibility("default"))) void plugin_use(void)
     if (apart_failed() != NULL)
         abort();
 #endif
+    use_region();
     for (int i = 0; i < 100; i++) {
 #define PAWL_LOCK(name, form, ...)                                                                           \
     PAWL_CTX_OF(name, form) ctx_##name;                                                                      \

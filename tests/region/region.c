@@ -2,6 +2,7 @@
 #include "common.h"
 
 #include <fcntl.h>
+#include <sys/resource.h>
 
 /* The first fields of the header (src/region.c). */
 typedef struct header {
@@ -105,6 +106,25 @@ static void what_is_there_is_not_overwritten(const lock_info *none)
     CHECK(pawl_region_detach(other) == 0, "detach");
 }
 
+/* Others may have mapped the file by now; so it keeps its length, and stays half a region. */
+static void failed_creation_takes_nothing_away(const lock_info *none)
+{
+    (void)none;
+    pawl_region *r = NULL, *first = new_region(new_file(), SIZE);
+    int file = new_file();
+    struct rlimit limit = {16384, RLIM_INFINITY};
+    signal(SIGXFSZ, SIG_IGN);
+    CHECK(setrlimit(RLIMIT_FSIZE, &limit) == 0, "setrlimit: %s", strerror(errno));
+    int error = pawl_region_create(&r, file, SIZE);
+    limit.rlim_cur = RLIM_INFINITY;
+    CHECK(setrlimit(RLIMIT_FSIZE, &limit) == 0, "setrlimit: %s", strerror(errno));
+    CHECK(error == EFBIG && r == NULL, "create: %s", pawl_region_error(error));
+    CHECK(lseek(file, 0, SEEK_END) >= 4096, "the file is shorter than what others map");
+    is_refused(file, EAGAIN, "half a region");
+    CHECK(pawl_region_create(&r, file, SIZE) == EEXIST, "made a region of half a region");
+    CHECK(pawl_region_detach(first) == 0, "detach");
+}
+
 static void create_one(void *arg)
 {
     pawl_region *r;
@@ -184,6 +204,7 @@ static const promise promises[] = {
     {"others_are_refused", others_are_refused, NULL, "region"},
     {"the_truncated_are_refused", the_truncated_are_refused, NULL, "region"},
     {"what_is_there_is_not_overwritten", what_is_there_is_not_overwritten, NULL, "region"},
+    {"failed_creation_takes_nothing_away", failed_creation_takes_nothing_away, NULL, "region"},
     {"one_creator_wins", one_creator_wins, NULL, "region"},
     {"any_file_will_do", any_file_will_do, NULL, "region"},
     {"regions_come_and_go", regions_come_and_go, NULL, "region"},
