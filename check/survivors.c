@@ -26,7 +26,7 @@ static const struct {
     {"twa_hapax", "twa_hapax.h<twa_hapax.h<twa_hapax.h", "load", "acquire",
      "of the slot: a waiter that misses a call finds out at its next recheck, 1024 looks later"},
     {"mcs", "nodes.c<nodes.c", "store", "release", "the lock of a pool that nobody else uses any more"},
-    {"mcs", "fence.c<fence.c", "store", "release", "the lab's nap is a fence for those that rely on it, too"},
+    {"mcs", "fence.c", "store", "release", "the lab's nap is a fence for those that rely on it, too"},
     {"mcs", "fence.c", "load", "acquire", "the lab's nap is a fence for those that rely on it, too"},
     {"reciprocating", "reciprocating.h<reciprocating.h<locks.def", "rmw", "acq_rel",
      "of an owner that gives the lock away: its next swap acquires; lock, the same code, needs it"},
