@@ -525,8 +525,13 @@ def schedule_tells_who_came_when():
         return True
 
     eventually(told, "nobody was admitted")
-    text = output("bench", "schedule", *BRIEF, "--lock", "mcs", "--threads", "1")
-    check("mcs, 1 threads: longest gaps 1\n  AAAA" in text and "period" in text, text)
+
+    def shown():
+        text = output("bench", "schedule", *BRIEF, "--lock", "mcs", "--threads", "1")
+        check("mcs, 1 threads: longest gaps " in text and "period" in text, text)
+        return "mcs, 1 threads: longest gaps 1\n  AAAA" in text
+
+    eventually(shown, "nobody was admitted")
 
 
 @test
