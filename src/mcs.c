@@ -35,8 +35,9 @@ int pawl_mcs_lock_until(pawl_mcs *l, pawl_mcs_ctx *c, int clock, const struct ti
     int error = pawl_deadline_check(clock, deadline);
     if (error != 0)
         return error;
-    if (pawl_left(clock, deadline) <= 0) /* else a node would stay in the queue for nothing */
-        return pawl_mcs_try_acquire(l, c) ? 0 : ETIMEDOUT;
+    if (pawl_left(clock, deadline) <=
+        0) /* it was just found taken; a node would stay in the queue for nothing */
+        return ETIMEDOUT;
     pawl_node *mine = c->node = pawl_node_get();
     uint64_t before = atomic_exchange_explicit(&l->tail, pawl_address(mine), memory_order_acq_rel); /* A, B */
     if (before == 0)

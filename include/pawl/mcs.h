@@ -12,7 +12,8 @@
  *   tail == 0   unlocked
  *   tail        the node of the last arrival; from the owner's node, `next` leads there
  *
- *   next | TIMED   the successor has a deadline: it may have left          wait 1 -> LEFT   it has, but its node has not
+ *   next | TIMED   the successor has a deadline, and may have left
+ *   wait == LEFT   it has left; its node is still in the queue
  *
  * A waiter that leaves waits for nobody: whoever hands the lock off finds LEFT, takes the node, and goes on to the next.
  * Until then its node stays in the queue: a thread that tries again and again while the lock is held, with a new deadline
