@@ -112,15 +112,28 @@ def load_takes_cpus_away():
     check(0.15 < rate("16") / rate("0") < 0.5, f"{rate('0')}, {rate('16')}")
 
 
+def with_interrupts(cost):
+    """A lock whose waiters sleep, where an interrupt takes `cost`."""
+    return simulate("mutexbench", "--machine", "laptop-8", "--duration", "2ms", "--lock", "mcs", "--threads", "16",
+                    "--wait", "park", "--set", f"interrupt {cost}")["points"][0]
+
+
+def membarriers(point):
+    return point["runs"][0]["membarriers_per_1000"]
+
+
 @test
 def membarriers_interrupt_the_others():
-    def rate(cost):
-        return simulate("mutexbench", "--machine", "laptop-8", "--duration", "2ms", "--lock", "mcs", "--threads", "16",
-                        "--wait", "park", "--set", f"interrupt {cost}")["points"][0]
+    cheap, dear = with_interrupts("1us"), with_interrupts("5us")
+    check(membarriers(cheap) > 100 and membarriers(dear) > 100, f"{membarriers(cheap)}, {membarriers(dear)}")
+    check(dear["median"] < 0.8 * cheap["median"], f"{dear['median']}, {cheap['median']}: interrupts cost nothing")
 
-    p = rate("1us")
-    check(p["runs"][0]["membarriers_per_1000"] > 100, f"{p['runs'][0]['membarriers_per_1000']}")
-    check(rate("50us")["median"] < 0.7 * p["median"], "interrupts cost nothing")
+
+@test
+def membarriers_end_where_they_are_too_dear():
+    dear, too_dear = with_interrupts("5us"), with_interrupts("50us")
+    check(membarriers(too_dear) < 100, f"{membarriers(too_dear)}")
+    check(too_dear["median"] > dear["median"], f"{too_dear['median']}, {dear['median']}")
 
 
 def cpu_seconds(*arguments):
