@@ -7,13 +7,15 @@
 #
 # A soak takes hours. What has passed is noted in build-check/soak, with the commit, and not run again: stop it whenever
 # you like and start it again. `scripts/check.sh soak deep_check:mcs` is one piece of it.
-set -eu
+set -eu -o pipefail
 cd "$(dirname "$0")/.."
 
-# Sections joined by a + run side by side: each keeps one CPU busy, or waits more than it computes.
-sections=(native headers+embed+abi+outside+debug+toy rust+debian preload+cli apps+count+report profile lab+mutants+check+sim clang tsan+asan aarch64+riscv64 ppc64el+s390x+musl)
+# The long ones first: then the last ones end together.
+sections=(check native clang tsan asan aarch64 riscv64 cli debian preload mutants sim outside toy debug headers abi report
+    rust apps profile musl ppc64el s390x embed lab count)
 soak_sections=(native apps tsan asan deep_check mutate)
 scale=1 # of the tests; every section takes a fraction of it
+lanes=3 # sections run side by side: some wait more than they compute
 
 # configure DIRECTORY OPTION... - unless it is configured like this; ninja notices changes of a meson.build
 configure() {
@@ -43,8 +45,12 @@ times() {
 build_and_test() {
     local directory=$1 fraction=$2 only=$3 status=0
     shift 3
-    configure "$directory" -Dtests=true "$@"
-    ninja -C "$directory"
+    if [ "$directory" = build-check ]; then
+        build
+    else
+        configure "$directory" -Dtests=true "$@"
+        ninja -C "$directory"
+    fi
     PAWL_TEST_SCALE=$(times "$scale" "$fraction") \
         meson test -C "$directory" --no-rebuild --num-processes 1 --suite native ${only:+"$only"} || status=$?
     grep -E '^(FAIL|SKIP) |^[0-9]+ passed, [0-9]+ failed|Sanitizer|runtime error' "$directory/meson-logs/testlog.txt" || status=1
@@ -94,8 +100,8 @@ section_debug() {
     local status=0
     build debug_tests
     PAWL_TEST_SCALE=$(times "$scale" 0.02) \
-        meson test -C build-check --no-rebuild --num-processes 1 --suite debug || status=$?
-    grep -E '^(FAIL|SKIP) |^[0-9]+ passed, [0-9]+ failed' build-check/meson-logs/testlog.txt || status=1
+        meson test -C build-check --no-rebuild --num-processes 1 --suite debug --logbase debuglog || status=$?
+    grep -E '^(FAIL|SKIP) |^[0-9]+ passed, [0-9]+ failed' build-check/meson-logs/debuglog.txt || status=1
     return $status
 }
 
@@ -163,7 +169,7 @@ check_locks() {
 }
 
 section_check() {
-    check_locks --quick
+    check_locks --quick --budget 120s
 }
 
 # Without a budget, --deep would take nine hours for all locks.
@@ -184,7 +190,7 @@ section_mutate() {
 }
 
 section_clang() {
-    CC=clang CXX=clang++ build_and_test build-clang 0.03 "$1"
+    CC=clang CXX=clang++ build_and_test build-clang 0.03 "$1" -Doptimization=1 -Ddebug=false
 }
 
 section_tsan() {
@@ -196,11 +202,7 @@ section_asan() {
 }
 
 section_aarch64() {
-    build_and_test build-aarch64 0.01 "$1" -Dtools=false --cross-file cross/aarch64.ini
-}
-
-section_riscv64() {
-    build_and_test build-riscv64 0.01 "$1" -Dtools=false --cross-file cross/riscv64.ini
+    build_and_test build-aarch64 0.01 "$1" -Dtools=false -Doptimization=1 -Ddebug=false --cross-file cross/aarch64.ini
 }
 
 # build_and_try DIRECTORY FRACTION OPTION... - some of the native tests, where building all of them would take long
@@ -221,6 +223,10 @@ build_and_try() {
     return $status
 }
 
+section_riscv64() {
+    build_and_try build-riscv64 0.003 --cross-file cross/riscv64.ini
+}
+
 section_ppc64el() {
     build_and_try build-ppc64el 0.003 --cross-file cross/ppc64el.ini
 }
@@ -239,50 +245,46 @@ section_debian() {
     tests/debian/run.sh build-check
 }
 
-all_passed=0
-all_failed=0
-summary=()
-logs=$(mktemp -d)
-trap 'rm -rf "$logs"' EXIT
-
-# run SECTION - keeps its output, exit status and time
+# run SECTION - keeps its output, exit status, and time: passed, and of the CPUs
 run() {
-    local name=$1 start=$SECONDS status
+    local name=$1 status TIMEFORMAT='%0R %0U %0S'
     set +e # around, not in a condition: there the section's own set -e would not count
-    (
-        set -e
-        what=${name#"${name%%:*}"}
-        "section_${name%%:*}" "${what#:}"
-    ) >"$logs/$name" 2>&1
-    status=$?
+    {
+        time {
+            (
+                set -e
+                what=${name#"${name%%:*}"}
+                "section_${name%%:*}" "${what#:}"
+            ) >"$logs/$name" 2>&1
+        }
+        status=$?
+    } 2>"$logs/$name.time"
     set -e
-    echo "$status $((SECONDS - start))" >"$logs/$name.end"
+    echo "$status $(cat "$logs/$name.time")" >"$logs/$name.end"
 }
 
 # tell SECTION - shows its outcome, and on failure why
 tell() {
-    local name=$1 log=$logs/$1 status seconds passed failed skipped line
-    read -r status seconds <"$log.end"
+    local name=$1 log=$logs/$1 status seconds user system passed failed skipped
+    read -r status seconds user system <"$log.end"
     read -r passed failed skipped < <(awk '/^[0-9]+ passed, [0-9]+ failed/ { p += $1; f += $3; s += $5 }
                                            END { print p + 0, f + 0, s + 0 }' "$log")
     if [ "$status" != 0 ]; then
         [ "$failed" != 0 ] || failed=1 # what failed did not get as far as counting
+        echo "== $name"
         grep -E '^FAIL |error|Sanitizer' "$log" | sort -u | head -n 40 || true
         echo "-- the end of its output:"
         tail -n 25 "$log"
     fi
-    all_passed=$((all_passed + passed))
-    all_failed=$((all_failed + failed))
-    line=$(printf '%-34s %6d passed %4d failed %4d skipped %5d s' "$name" "$passed" "$failed" "$skipped" "$seconds")
-    summary+=("$line")
-    echo "   $line"
+    printf '%-30s %6d passed %4d failed %4d skipped %5d s, %5d s of CPU\n' \
+        "$name" "$passed" "$failed" "$skipped" "$seconds" $((user + system)) | tee "$log.line"
 }
 
 # note SECTION - that it has passed, and when, and at which commit
 note() {
     [[ $commit != *-dirty && $(cat "$logs/$1.end") == "0 "* ]] || return 0
     mkdir -p build-check/soak
-    echo "$commit $(date -u +%Y-%m-%dT%H:%M) ${summary[-1]}" >"build-check/soak/$1"
+    echo "$commit $(date -u +%Y-%m-%dT%H:%M) $(cat "$logs/$1.line")" >"build-check/soak/$1"
 }
 
 # is_done SECTION - in a soak, and at this commit
@@ -290,61 +292,63 @@ is_done() {
     [ -n "$commit" ] && [ -f "build-check/soak/$1" ] && grep "^$commit " "build-check/soak/$1"
 }
 
-# by_lock SECTION - its pieces: each keeps one CPU busy, so two run side by side
+# by_lock SECTION - its pieces
 by_lock() {
     {
         scripts/names.sh
         echo semaphore
         echo seqlock
         [ "$1" = mutate ] || printf '%s\n' mutex_shared hapax_shared
-    } | sed "s/^/$1:/" | paste -sd '+\n'
+    } | sed "s/^/$1:/"
 }
+
+# One section of those below, in a lane. Not `run SECTION &`: in the background a shell ignores SIGINT, which some tests send.
+if [ "${1-}" = --lane ]; then
+    logs=$2 scale=$3 commit=$4
+    run "$5"
+    tell "$5"
+    [ -z "$commit" ] || note "$5"
+    exit 0
+fi
 
 commit= # of a soak
 if [ "${1-}" = soak ]; then
     shift
     scale=8
+    lanes=$(nproc)
     commit=$(git describe --always --dirty --abbrev=12)
     sections=("${soak_sections[@]}")
 fi
 [ $# = 0 ] || sections=("$@")
 pieces=()
-for group in "${sections[@]}"; do
-    case $group in
-    deep_check | mutate) mapfile -t -O ${#pieces[@]} pieces < <(by_lock "$group") ;;
-    *) pieces+=("$group") ;;
+for name in "${sections[@]}"; do
+    if ! declare -F "section_${name%%:*}" >/dev/null; then
+        echo "check.sh: no such section: $name" >&2
+        exit 2
+    fi
+    case $name in
+    deep_check | mutate) mapfile -t -O ${#pieces[@]} pieces < <(by_lock "$name") ;;
+    *) pieces+=("$name") ;;
     esac
 done
-for group in "${pieces[@]}"; do
-    for name in ${group//+/ }; do
-        if ! declare -F "section_${name%%:*}" >/dev/null; then
-            echo "check.sh: no such section: $name" >&2
-            exit 2
-        fi
-    done
+
+logs=$(mktemp -d)
+trap 'rm -rf "$logs"' EXIT
+if ! build >"$logs/build" 2>&1; then # most sections need it
+    tail -n 40 "$logs/build"
+    echo "check.sh: it does not build" >&2
+    exit 1
+fi
+left=()
+for name in "${pieces[@]}"; do
+    is_done "$name" || left+=("$name")
 done
-for group in "${pieces[@]}"; do
-    names=()
-    for name in ${group//+/ }; do
-        is_done "$name" || names+=("$name")
-    done
-    [ ${#names[@]} != 0 ] || continue
-    echo "== ${names[*]}"
-    for name in "${names[@]}"; do
-        if [ "$name" = "${names[-1]}" ]; then
-            run "$name" # in the foreground: what runs in the background ignores SIGINT, which some tests send
-        else
-            run "$name" &
-        fi
-    done
-    wait
-    for name in "${names[@]}"; do
-        tell "$name"
-        [ -z "$commit" ] || note "$name"
-    done
-done
+[ ${#left[@]} != 0 ] || exit 0
+printf '%s\0' "${left[@]}" | xargs -0 -n 1 -P "$lanes" scripts/check.sh --lane "$logs" "$scale" "$commit"
 
 echo
-printf '%s\n' "${summary[@]}"
-echo "$all_passed passed, $all_failed failed"
-[ $all_failed = 0 ]
+for name in "${left[@]}"; do
+    cat "$logs/$name.line"
+done | awk '{ print; passed += $2; failed += $4; cpu += $(NF - 3) }
+            END { printf "%d s, %d s of CPU\n%d passed, %d failed\n", seconds, cpu, passed, failed; exit failed > 0 }' \
+    seconds="$SECONDS"

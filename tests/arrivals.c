@@ -44,7 +44,7 @@ static void come(void *unused)
     else
         atomic_store(&scene.settled, 1);
     await(&scene.go_on, 1);
-    for (int i = 0; i < 5; i++)
+    for (int i = 0; i < 2; i++)
         sched_yield(); /* the other one, if it believes it may, enters now */
     CHECK(atomic_fetch_sub(&scene.inside, 1) == 1, "two owners; the first stopped at instruction %d",
           scene.stops_at);
