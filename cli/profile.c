@@ -102,13 +102,35 @@ static int run(char **argv)
 
 typedef struct reading {
     json_t *document;
-    uint64_t origin_ns;
+    uint64_t origin_ns, end_ns;
+    size_t count;
+    struct {
+        uint32_t pid;
+        uint64_t start_ns;
+    } tables[STATS_PROCESSES];
 } reading;
+
+static void list_table(const stats_table *t, void *input)
+{
+    reading *r = input;
+    r->tables[r->count].pid = t->pid;
+    r->tables[r->count++].start_ns = t->start_ns;
+}
+
+/* When it exited, or became another program; of one that was killed, all that is known is that it is over now. */
+static uint64_t end_of(const reading *r, const stats_table *t)
+{
+    uint64_t end = t->ended_ns != 0 ? t->ended_ns : r->end_ns;
+    for (size_t i = 0; i < r->count; i++)
+        if (r->tables[i].pid == t->pid && r->tables[i].start_ns > t->start_ns && r->tables[i].start_ns < end)
+            end = r->tables[i].start_ns;
+    return end;
+}
 
 static void add_table(const stats_table *t, void *input)
 {
     reading *r = input;
-    document_add_table(r->document, t, r->origin_ns);
+    document_add_table(r->document, t, r->origin_ns, end_of(r, t));
 }
 
 static void describe_end(json_t *document, int status)
@@ -268,9 +290,13 @@ int profile_main(int argc, char **argv)
     char *command = join(argv + r.command);
     json_t *document = document_new(command);
     describe_end(document, status);
-    json_object_set_new(document, "elapsed_ns",
-                        json_integer((json_int_t)(pawl_nanoseconds(CLOCK_MONOTONIC) - origin)));
-    profile_book_read(book, add_table, &(reading){document, origin});
+    static reading left;
+    left.document = document;
+    left.origin_ns = origin;
+    left.end_ns = pawl_nanoseconds(CLOCK_MONOTONIC);
+    json_object_set_new(document, "elapsed_ns", json_integer((json_int_t)(left.end_ns - origin)));
+    profile_book_read(book, list_table, &left);
+    profile_book_read(book, add_table, &left);
     document_finish(document);
     write_reports(&r, document);
     json_decref(document);

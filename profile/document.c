@@ -196,6 +196,11 @@ bool waits_for_event(const json_t *lock)
     return false;
 }
 
+bool names_waker(const json_t *d, const json_t *lock)
+{
+    return is_attached(d) || waits_for_event(lock);
+}
+
 static const char *base(const char *path)
 {
     const char *slash = strrchr(path, '/');

@@ -43,10 +43,10 @@ def profile_shows_who_woke_whom_on_a_condition_variable():
 def profile_times_how_long_a_site_holds_a_lock():
     with folder() as f:
         profile = profiled(f, culprit(), "exit", 4)
-        holds = {site(profile, h["stack"]): h for h in profile["holds"]}
-        long = holds[("holder_a", line_of("/* HOLDER */"))]
-        check(long["count"] == 4 and long["total_ns"] >= 40e6, str(long))
-        check(holds[("waiter_b", line_of("WAITER_B"))]["count"] == 4, str(list(holds)))
+        holds = lambda *place: [h for h in profile["holds"] if site(profile, h["stack"]) == place]
+        long, short = holds("holder_a", line_of("/* HOLDER */")), holds("waiter_b", line_of("WAITER_B"))
+        check([h["count"] for h in long] == [2, 2] and sum(h["total_ns"] for h in long) >= 40e6, f"by day and by night: {long}")
+        check(sum(h["count"] for h in short) == 4, str(short))
 
 
 @test
@@ -98,13 +98,41 @@ def profile_survives_every_end_of_the_program():
 
 
 @test
+def profile_shows_waits_that_never_ended():
+    with folder() as f:
+        profile = profiled(f, harness.build / "tests/profile/waiters", "deadlock", status=128 + signal.SIGKILL, options=("-o", f"{f}/o"))
+        line = lambda function, mark: (function, line_of(f"/* {mark} */", "waiters.c"))
+        pairs = blamed(profile)
+        check({(w, h) for w, h, _ in pairs} == {(line("eat_apples", "PEARS_SECOND"), line("eat_pears", "PEARS_FIRST")),
+                                                (line("eat_pears", "APPLES_SECOND"), line("eat_apples", "APPLES_FIRST"))}, str(pairs))
+        check(all(w["unfinished"] == w["count"] == 1 and w["worst_ns"] >= 10e6 for _, _, w in pairs), str(pairs))
+        check([(w, h) for w, h, _ in blamed(profile, "condition variable")] == [(line("sleeper", "SLEEPER"), None)], "the idle thread")
+        check([w["unfinished"] for w in profile["worst"]] == [True] * 3, str(profile["worst"]))
+        check({l["name"]: l["unfinished"] for l in profile["locks"]} == {"apples": 1, "pears": 1, "changed": 1, "mutex": 0}, str(profile["locks"]))
+        check(profile["processes"][0]["still_waiting"] == 2 and profile["processes"][0]["waited_ns"] >= 20e6, str(profile["processes"]))
+        text = pathlib.Path(f, "o").read_text()
+        for part in ["2 waits for a lock had not ended", "1 wait, 1 not ended, worst", "woken by no call that was seen"]:
+            check(part in text, f"{part}: {text}")
+
+
+@test
+def profile_keeps_the_longest_waits_for_locks_whatever_idle_threads_do():
+    with folder() as f:
+        profile = profiled(f, culprit(), "crowd", 1)
+        names = [profile["locks"][w["lock"]]["name"] for w in profile["worst"]]
+        check(names.count("wanted") == 2 and names.count("ready_changed") == 256, str(names))
+
+
+@test
 def profile_tells_processes_apart():
     with folder() as f:
-        profile = profiled(f, culprit(), "fork", 2)
+        profile = profiled(f, culprit(), "fork", 2, options=("-o", f"{f}/o"))
         parent, child = profile["processes"]
         check((parent["acquisitions"], child["acquisitions"]) == (0, 6), str(profile["processes"]))
         check(child["parent"] == parent["pid"] and {l["process"] for l in profile["locks"]} == {child["pid"]}, "by pid")
         check_culprit(profile)
+        text = pathlib.Path(f, "o").read_text()
+        check(f"mutex wanted, of process {child['pid']}\n" in text and re.search(rf"\n1 +{child['pid']} +6 .*wanted\n", text), text)
     with folder() as f:
         profile = profiled(f, culprit(), "exec", 2)
         before, after = profile["processes"]
