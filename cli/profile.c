@@ -249,12 +249,12 @@ static int watch(const request *r, char **argv)
         fail("--pid: takes no command, but there is '%s'", argv[r->command]);
     if (r->lock != NULL || r->wait != NULL)
         fail("--%s: not with --pid: a process that runs keeps its locks", r->lock != NULL ? "lock" : "wait");
-    attach_check(r->pid);
+    int process = attach_check(r->pid);
     check_outputs(r);
     char command[32];
     snprintf(command, sizeof command, "-p %u", (unsigned)r->pid);
     json_t *document = document_new(command);
-    attach_run(&(attachment){r->pid, r->for_ns, r->depth}, document);
+    attach_run(&(attachment){r->pid, process, r->for_ns, r->depth}, document);
     document_finish(document);
     write_reports(r, document);
     json_decref(document);

@@ -3,6 +3,8 @@
  *   cond   one waits for a condition variable, another signals it
  *   pi     two contend for a mutex with priority inheritance
  *   hung   two want a mutex that is never released
+ *   leader    two contend, but the first thread is gone
+ *   exec      one wants a mutex that is never released, until SIGUSR1 comes: then the program starts again and does nothing
  *   deadlock  two have a mutex each and want the other's, and a third waits for a condition variable; then SIGKILL comes
  */
 #include "asleep.h"
@@ -95,6 +97,12 @@ static void deadlock(void)
     kill(getpid(), SIGKILL);
 }
 
+static void start_again(int signal)
+{
+    (void)signal;
+    execl("/proc/self/exe", "waiters", "nothing", NULL);
+}
+
 static void *repeat(void *function)
 {
     for (;;)
@@ -114,10 +122,19 @@ int main(int argc, char **argv)
     pthread_mutexattr_setprotocol(&inherit, PTHREAD_PRIO_INHERIT);
     if (strcmp(kind, "pi") == 0)
         pthread_mutex_init(&mutex, &inherit);
-    if (strcmp(kind, "hung") == 0)
+    if (strcmp(kind, "hung") == 0 || strcmp(kind, "exec") == 0)
         pthread_mutex_lock(&mutex);
+    signal(SIGUSR1, start_again);
+    while (strcmp(kind, "nothing") == 0)
+        pause();
     if (strcmp(kind, "deadlock") == 0)
         deadlock();
     pthread_create(&other, NULL, repeat, &first);
+    while (strcmp(kind, "exec") == 0)
+        pause();
+    if (strcmp(kind, "leader") == 0) {
+        pthread_create(&other, NULL, repeat, &second);
+        pthread_exit(NULL);
+    }
     repeat(&second);
 }
