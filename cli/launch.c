@@ -59,6 +59,8 @@ _Noreturn void launch_exec(char **argv)
     restore_signals();
     execvp(argv[0], argv);
     int error = errno;
-    fprintf(stderr, "pawl: '%s': %s\n", argv[0], strerror(error));
+    char path[PATH_MAX];
+    bool there = error == ENOENT && program_find(argv[0], path, sizeof path);
+    fprintf(stderr, "pawl: '%s': %s\n", argv[0], there ? "its interpreter does not exist" : strerror(error));
     exit(error == ENOENT ? NOT_FOUND : CANNOT_EXECUTE);
 }

@@ -100,39 +100,6 @@ static int run(char **argv)
 
 /* ---- what it left */
 
-typedef struct reading {
-    json_t *document;
-    uint64_t origin_ns, end_ns;
-    size_t count;
-    struct {
-        uint32_t pid;
-        uint64_t start_ns;
-    } tables[STATS_PROCESSES];
-} reading;
-
-static void list_table(const stats_table *t, void *input)
-{
-    reading *r = input;
-    r->tables[r->count].pid = t->pid;
-    r->tables[r->count++].start_ns = t->start_ns;
-}
-
-/* When it exited, or became another program; of one that was killed, all that is known is that it is over now. */
-static uint64_t end_of(const reading *r, const stats_table *t)
-{
-    uint64_t end = t->ended_ns != 0 ? t->ended_ns : r->end_ns;
-    for (size_t i = 0; i < r->count; i++)
-        if (r->tables[i].pid == t->pid && r->tables[i].start_ns > t->start_ns && r->tables[i].start_ns < end)
-            end = r->tables[i].start_ns;
-    return end;
-}
-
-static void add_table(const stats_table *t, void *input)
-{
-    reading *r = input;
-    document_add_table(r->document, t, r->origin_ns, end_of(r, t));
-}
-
 static void describe_end(json_t *document, int status)
 {
     char text[64];
@@ -237,9 +204,15 @@ static char *join(char **argv)
 
 static void check_outputs(const request *r)
 {
-    for (int i = 0; i < FORMATS; i++)
-        if (r->paths[i] != NULL && strcmp(r->paths[i], "-") != 0)
+    for (int i = 0; i < FORMATS; i++) {
+        if (r->paths[i] == NULL)
+            continue;
+        for (int k = 0; k < i; k++)
+            if (r->paths[k] != NULL && output_is_same(r->paths[i], r->paths[k]))
+                fail("%s '%s': %s goes there, too", formats[i].option, r->paths[i], formats[k].option);
+        if (strcmp(r->paths[i], "-") != 0)
             output_check_as(formats[i].option, r->paths[i]);
+    }
 }
 
 /* A process that runs already. */
@@ -259,6 +232,24 @@ static int watch(const request *r, char **argv)
     write_reports(r, document);
     json_decref(document);
     return EXIT_SUCCESS;
+}
+
+/* NULL if not even the first program was started. */
+static json_t *read_tables(char **argv, int book, uint64_t origin_ns, int status)
+{
+    char *command = join(argv);
+    json_t *document = document_new(command);
+    free(command);
+    uint64_t end_ns = pawl_nanoseconds(CLOCK_MONOTONIC);
+    describe_end(document, status);
+    json_object_set_new(document, "elapsed_ns", json_integer((json_int_t)(end_ns - origin_ns)));
+    size_t tables = profile_book_add(book, document, origin_ns, end_ns);
+    document_finish(document);
+    if (tables > 0 || WIFSIGNALED(status) ||
+        (WEXITSTATUS(status) != NOT_FOUND && WEXITSTATUS(status) != CANNOT_EXECUTE))
+        return document;
+    json_decref(document);
+    return NULL;
 }
 
 int profile_main(int argc, char **argv)
@@ -287,19 +278,9 @@ int profile_main(int argc, char **argv)
         launch_exec(argv + r.command); /* which says why */
     uint64_t origin = pawl_nanoseconds(CLOCK_MONOTONIC);
     int status = run(argv + r.command);
-    char *command = join(argv + r.command);
-    json_t *document = document_new(command);
-    describe_end(document, status);
-    static reading left;
-    left.document = document;
-    left.origin_ns = origin;
-    left.end_ns = pawl_nanoseconds(CLOCK_MONOTONIC);
-    json_object_set_new(document, "elapsed_ns", json_integer((json_int_t)(left.end_ns - origin)));
-    profile_book_read(book, list_table, &left);
-    profile_book_read(book, add_table, &left);
-    document_finish(document);
-    write_reports(&r, document);
+    json_t *document = read_tables(argv + r.command, book, origin, status);
+    if (document != NULL)
+        write_reports(&r, document);
     json_decref(document);
-    free(command);
     return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
