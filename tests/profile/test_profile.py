@@ -52,7 +52,9 @@ def profile_times_how_long_a_site_holds_a_lock():
 @test
 def profile_names_classes_and_templates_of_cplusplus():
     with folder() as f:
-        profile = profiled(f, harness.build / "tests/profile/culprit_cc")
+        profile = profiled(f, harness.build / "tests/profile/culprit_cc", options=("-o", f"{f}/o"))
+        text = pathlib.Path(f, "o").read_text()
+        check(f"\n        shop::take_inventory (culprit.cc:{line_of('// HOLDER', 'culprit.cc')})\n" in text, f"without parameters: {text}")
         waiter, holder, wait = blamed(profile)[0]
         inside = [(x.get("function", ""), x.get("line")) for x in frames(profile, wait["holder"])]
         expected = line_of("// HOLDER", "culprit.cc")
