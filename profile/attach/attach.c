@@ -101,7 +101,11 @@ static struct futex *load(const collected *c)
 static bool visit_threads(const collected *c, struct futex *f)
 {
     union bpf_iter_link_info which = {.task = {.pid = c->pid}};
-    LIBBPF_OPTS(bpf_iter_attach_opts, options, .link_info = &which, .link_info_len = sizeof which);
+    struct bpf_iter_attach_opts options;
+    memset(&options, 0, sizeof options); /* its padding, too: libbpf looks */
+    options.sz = sizeof options;
+    options.link_info = &which;
+    options.link_info_len = sizeof which;
     struct bpf_link *link = bpf_program__attach_iter(f->progs.visit, &options);
     int fd = link != NULL ? bpf_iter_create(bpf_link__fd(link)) : -1;
     char none[64];
