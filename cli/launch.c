@@ -30,6 +30,20 @@ static const preload_library *find(const char *name)
     fail("--lock '%s': no such lock%s", name, *hint != '\0' ? hint : "; 'pawl run --list' shows them");
 }
 
+static const char *setting_name(const void *table, size_t i)
+{
+    return ((const preload_setting *)table)[i].name;
+}
+
+const preload_setting *launch_setting(const char *what, const char *name)
+{
+    for (size_t i = 0; i < preload_setting_count; i++)
+        if (strcmp(preload_settings[i].name, name) == 0)
+            return &preload_settings[i];
+    fail("%s '%s': no such setting of pawl_mutex%s", what, name,
+         did_you_mean(name, setting_name, preload_settings, preload_setting_count));
+}
+
 void launch_check(const char *name, const char *command, char *library, size_t size)
 {
     const preload_library *lock = find(name);
@@ -38,6 +52,8 @@ void launch_check(const char *name, const char *command, char *library, size_t s
     if (command == NULL)
         return;
     check_environment();
+    if (getenv("PAWL_MUTEX") != NULL)
+        launch_setting("PAWL_MUTEX", getenv("PAWL_MUTEX"));
     char program[PATH_MAX];
     if (!library_find(name, library, size))
         fail("--lock '%s': %s is not installed", name, library);
@@ -59,6 +75,8 @@ _Noreturn void launch_exec(char **argv)
     restore_signals();
     execvp(argv[0], argv);
     int error = errno;
-    fprintf(stderr, "pawl: '%s': %s\n", argv[0], strerror(error));
+    char path[PATH_MAX];
+    bool there = error == ENOENT && program_find(argv[0], path, sizeof path);
+    fprintf(stderr, "pawl: '%s': %s\n", argv[0], there ? "its interpreter does not exist" : strerror(error));
     exit(error == ENOENT ? NOT_FOUND : CANNOT_EXECUTE);
 }

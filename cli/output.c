@@ -142,12 +142,44 @@ void output_check(const char *path)
     output_check_as("--output", path);
 }
 
+static bool are_one(const struct stat *a, const struct stat *b)
+{
+    return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
+}
+
 void output_check_apart(const char *path, const char *input)
 {
     struct stat a, b;
-    if (path != NULL && stat(path, &a) == 0 && S_ISREG(a.st_mode) && stat(input, &b) == 0 &&
-        a.st_dev == b.st_dev && a.st_ino == b.st_ino)
+    if (path != NULL && stat(path, &a) == 0 && S_ISREG(a.st_mode) && stat(input, &b) == 0 && are_one(&a, &b))
         fail("--output '%s': is a file that is read", path);
+}
+
+static const char *name_in(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash != NULL ? slash + 1 : path;
+}
+
+static bool folder_of(const char *path, struct stat *there)
+{
+    char *folder = strndup(path, (size_t)(name_in(path) - path));
+    bool found = folder != NULL && stat(*folder != '\0' ? folder : ".", there) == 0;
+    free(folder);
+    return found;
+}
+
+bool output_is_same(const char *a, const char *b)
+{
+    struct stat one, other;
+    if (strcmp(a, "-") == 0 || strcmp(b, "-") == 0)
+        return strcmp(a, b) == 0;
+    bool exists = stat(a, &one) == 0;
+    if (exists != (stat(b, &other) == 0) || (exists && !S_ISREG(one.st_mode)))
+        return false;
+    if (exists)
+        return are_one(&one, &other);
+    return strcmp(name_in(a), name_in(b)) == 0 && folder_of(a, &one) && folder_of(b, &other) &&
+           are_one(&one, &other);
 }
 
 void output_open(output *o, const char *path)

@@ -20,6 +20,9 @@ void output_check_as(const char *option, const char *path);
 /* Fails if the path is that of the input, which would overwrite hours of measurement. */
 void output_check_apart(const char *path, const char *input);
 
+/* Whether both paths are those of one file, there or not yet; '-' is standard output. Not if it is a device or a pipe. */
+bool output_is_same(const char *a, const char *b);
+
 void output_open(output *o, const char *path);
 
 /* Fails, and leaves nothing behind, if anything could not be written. */

@@ -100,17 +100,6 @@ static int run(char **argv)
 
 /* ---- what it left */
 
-typedef struct reading {
-    json_t *document;
-    uint64_t origin_ns;
-} reading;
-
-static void add_table(const stats_table *t, void *input)
-{
-    reading *r = input;
-    document_add_table(r->document, t, r->origin_ns);
-}
-
 static void describe_end(json_t *document, int status)
 {
     char text[64];
@@ -215,9 +204,15 @@ static char *join(char **argv)
 
 static void check_outputs(const request *r)
 {
-    for (int i = 0; i < FORMATS; i++)
-        if (r->paths[i] != NULL && strcmp(r->paths[i], "-") != 0)
+    for (int i = 0; i < FORMATS; i++) {
+        if (r->paths[i] == NULL)
+            continue;
+        for (int k = 0; k < i; k++)
+            if (r->paths[k] != NULL && output_is_same(r->paths[i], r->paths[k]))
+                fail("%s '%s': %s goes there, too", formats[i].option, r->paths[i], formats[k].option);
+        if (strcmp(r->paths[i], "-") != 0)
             output_check_as(formats[i].option, r->paths[i]);
+    }
 }
 
 /* A process that runs already. */
@@ -227,16 +222,34 @@ static int watch(const request *r, char **argv)
         fail("--pid: takes no command, but there is '%s'", argv[r->command]);
     if (r->lock != NULL || r->wait != NULL)
         fail("--%s: not with --pid: a process that runs keeps its locks", r->lock != NULL ? "lock" : "wait");
-    attach_check(r->pid);
+    int process = attach_check(r->pid);
     check_outputs(r);
     char command[32];
     snprintf(command, sizeof command, "-p %u", (unsigned)r->pid);
     json_t *document = document_new(command);
-    attach_run(&(attachment){r->pid, r->for_ns, r->depth}, document);
+    attach_run(&(attachment){r->pid, process, r->for_ns, r->depth}, document);
     document_finish(document);
     write_reports(r, document);
     json_decref(document);
     return EXIT_SUCCESS;
+}
+
+/* NULL if not even the first program was started. */
+static json_t *read_tables(char **argv, int book, uint64_t origin_ns, int status)
+{
+    char *command = join(argv);
+    json_t *document = document_new(command);
+    free(command);
+    uint64_t end_ns = pawl_nanoseconds(CLOCK_MONOTONIC);
+    describe_end(document, status);
+    json_object_set_new(document, "elapsed_ns", json_integer((json_int_t)(end_ns - origin_ns)));
+    size_t tables = profile_book_add(book, document, origin_ns, end_ns);
+    document_finish(document);
+    if (tables > 0 || WIFSIGNALED(status) ||
+        (WEXITSTATUS(status) != NOT_FOUND && WEXITSTATUS(status) != CANNOT_EXECUTE))
+        return document;
+    json_decref(document);
+    return NULL;
 }
 
 int profile_main(int argc, char **argv)
@@ -265,15 +278,9 @@ int profile_main(int argc, char **argv)
         launch_exec(argv + r.command); /* which says why */
     uint64_t origin = pawl_nanoseconds(CLOCK_MONOTONIC);
     int status = run(argv + r.command);
-    char *command = join(argv + r.command);
-    json_t *document = document_new(command);
-    describe_end(document, status);
-    json_object_set_new(document, "elapsed_ns",
-                        json_integer((json_int_t)(pawl_nanoseconds(CLOCK_MONOTONIC) - origin)));
-    profile_book_read(book, add_table, &(reading){document, origin});
-    document_finish(document);
-    write_reports(&r, document);
+    json_t *document = read_tables(argv + r.command, book, origin, status);
+    if (document != NULL)
+        write_reports(&r, document);
     json_decref(document);
-    free(command);
     return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }

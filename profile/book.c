@@ -34,3 +34,47 @@ void profile_book_read(int fd, void (*each)(const stats_table *t, void *input), 
         munmap((void *)t, STATS_TABLE_BYTES);
     }
 }
+
+/* ---- as a document */
+
+typedef struct reading {
+    json_t *document;
+    uint64_t origin_ns, end_ns;
+    size_t count;
+    struct {
+        uint32_t pid;
+        uint64_t start_ns;
+    } tables[STATS_PROCESSES];
+} reading;
+
+static void list_table(const stats_table *t, void *input)
+{
+    reading *r = input;
+    r->tables[r->count].pid = t->pid;
+    r->tables[r->count++].start_ns = t->start_ns;
+}
+
+/* When it exited, or became another program; of one that was killed, all that is known is that it is over now. */
+static uint64_t end_of(const reading *r, const stats_table *t)
+{
+    uint64_t end = t->ended_ns != 0 ? t->ended_ns : r->end_ns;
+    for (size_t i = 0; i < r->count; i++)
+        if (r->tables[i].pid == t->pid && r->tables[i].start_ns > t->start_ns && r->tables[i].start_ns < end)
+            end = r->tables[i].start_ns;
+    return end;
+}
+
+static void add_table(const stats_table *t, void *input)
+{
+    reading *r = input;
+    document_add_table(r->document, t, r->origin_ns, end_of(r, t));
+}
+
+size_t profile_book_add(int fd, json_t *document, uint64_t origin_ns, uint64_t end_ns)
+{
+    static reading r;
+    r = (reading){.document = document, .origin_ns = origin_ns, .end_ns = end_ns};
+    profile_book_read(fd, list_table, &r);
+    profile_book_read(fd, add_table, &r);
+    return r.count;
+}

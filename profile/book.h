@@ -1,7 +1,7 @@
 /* book.h - the file that holds the tables of a command's processes */
 #pragma once
 
-#include "preload/stats/table.h"
+#include "document.h"
 
 #include <stddef.h>
 
@@ -10,3 +10,6 @@ int profile_book_make(uint32_t depth, uint32_t sample, char *path, size_t size);
 
 /* Calls it with each table. */
 void profile_book_read(int fd, void (*each)(const stats_table *t, void *input), void *input);
+
+/* Adds all of them to the document, which began at `origin_ns` and ends at `end_ns`. Returns their number. */
+size_t profile_book_add(int fd, json_t *document, uint64_t origin_ns, uint64_t end_ns);

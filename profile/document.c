@@ -196,22 +196,47 @@ bool waits_for_event(const json_t *lock)
     return false;
 }
 
+bool names_waker(const json_t *d, const json_t *lock)
+{
+    return is_attached(d) || waits_for_event(lock);
+}
+
 static const char *base(const char *path)
 {
     const char *slash = strrchr(path, '/');
     return slash != NULL ? slash + 1 : path;
 }
 
+/* Of a C++ function's name, what comes before its parameters: a line or an offset tells overloads apart. */
+static int plain_length(const char *function)
+{
+    size_t length = strlen(function), at = length;
+    if (length > 6 && strcmp(function + length - 6, " const") == 0)
+        at -= 6;
+    if (at == 0 || function[at - 1] != ')')
+        return (int)length;
+    for (int depth = 0; at > 0;) {
+        at--;
+        depth += (function[at] == ')') - (function[at] == '(');
+        if (depth == 0)
+            break;
+    }
+    bool is_operator = at >= 8 && strncmp(function + at - 8, "operator", 8) == 0;
+    return (int)(at > 0 && !is_operator ? at : length);
+}
+
 const char *place_text(const json_t *frame, char *room)
 {
     const char *function = text_in(frame, "function"), *file = text_in(frame, "file"),
                *module = text_in(frame, "module"), *offset = text_in(frame, "offset");
+    int length = plain_length(function) < 400 ? plain_length(function) : 400;
     if (*function != '\0' && *file != '\0')
-        snprintf(room, PLACE_ROOM, "%.400s (%.90s:%d)", function, base(file), (int)number_in(frame, "line"));
+        snprintf(room, PLACE_ROOM, "%.*s (%.90s:%d)", length, function, base(file),
+                 (int)number_in(frame, "line"));
     else if (*function != '\0' && *module != '\0')
-        snprintf(room, PLACE_ROOM, "%.400s (%.90s+%s)", function, base(module), offset);
+        snprintf(room, PLACE_ROOM, "%.*s (%.90s+%s)", length, function, base(module), offset);
     else if (*function != '\0')
-        snprintf(room, PLACE_ROOM, "%.500s", function);
+        snprintf(room, PLACE_ROOM, "%.*s", length, function);
     else
         snprintf(room, PLACE_ROOM, "%.400s%s%s", base(module), *module != '\0' ? "+" : "", offset);
     return room;

@@ -4,7 +4,8 @@
  *   stacks[]     {"frames": [...], "site": n}: innermost first; `site` is the first frame that is not about locking itself
  *   processes[]  a program in a process
  *   locks[]      those that were waited for, longest first, then some of the others, then what threads wait for idly
- *   waits[]      a lock, the waiter's stack and the holder's (null: not known): how often, how long
+ *   waits[]      a lock, the waiter's stack and the holder's (null: not known): how often, how long; "unfinished" says how
+ *                many of them had not ended when the process did
  *   holds[]      a lock and the stack that acquired it: of those that were timed, how long it was held
  *   worst[]      the longest waits, one by one
  *
@@ -26,8 +27,8 @@ json_t *document_new(const char *command);
 /* The place of the stack, whose innermost frame comes first. */
 json_int_t document_stack(json_t *document, symbols *s, const uint64_t *frames, size_t depth);
 
-/* All that a table has. Times of waits count from `origin_ns`. */
-void document_add_table(json_t *document, const stats_table *t, uint64_t origin_ns);
+/* All that a table has. Times of waits count from `origin_ns`; waits that have not ended are as long as until `end_ns`. */
+void document_add_table(json_t *document, const stats_table *t, uint64_t origin_ns, uint64_t end_ns);
 
 /* Sorts, once all is there. */
 void document_finish(json_t *document);
@@ -41,6 +42,9 @@ json_t *item_of(const json_t *document, const char *array, const json_t *object,
 
 /* Whether it is of a process that ran already. */
 bool is_attached(const json_t *document);
+
+/* Whether the "holder" of a wait for it is the thread that ended the wait. */
+bool names_waker(const json_t *document, const json_t *lock);
 
 /* Whether a thread that waits for it has nothing to do, mostly: a condition variable, a semaphore, and the like. */
 bool waits_for_event(const json_t *lock);

@@ -29,11 +29,12 @@ void profile_folded(output *o, const json_t *d)
     size_t i;
     char room[PLACE_ROOM];
     json_array_foreach (json_object_get(d, "waits"), i, wait) {
-        put(o->file, text_in(item_of(d, "locks", wait, "lock"), "name"));
+        const json_t *lock = item_of(d, "locks", wait, "lock");
+        put(o->file, text_in(lock, "name"));
         put_frames(o->file, d, item_of(d, "stacks", wait, "waiter"));
         const json_t *holder = item_of(d, "stacks", wait, "holder");
         if (holder != NULL) {
-            fputs(is_attached(d) ? ";woken by " : ";blocked by ", o->file);
+            fputs(names_waker(d, lock) ? ";woken by " : ";blocked by ", o->file);
             put(o->file, site_text(d, holder, room));
         }
         fprintf(o->file, " %lld\n", (long long)number_in(wait, "total_ns"));
@@ -69,17 +70,20 @@ static void add_event(json_t *events, const char *what, const char *name, const 
 
 static void add_wait(json_t *events, const json_t *d, const json_t *w)
 {
-    const char *name = text_in(item_of(d, "locks", w, "lock"), "name");
+    const json_t *lock = item_of(d, "locks", w, "lock");
+    const char *name = text_in(lock, "name");
+    bool woken = names_waker(d, lock);
     const json_t *holder = item_of(d, "stacks", w, "holder");
     char room[PLACE_ROOM];
     json_int_t start = number_in(w, "start_ns"), end = start + number_in(w, "waited_ns"),
                since = number_in(w, "held_since_ns");
-    add_event(events, "wait for", name, w, start, end, "waiter_tid",
+    add_event(events, json_is_true(json_object_get(w, "unfinished")) ? "unfinished wait for" : "wait for",
+              name, w, start, end, "waiter_tid",
               json_pack("{so ss so}", "stack", stack_lines(d, item_of(d, "stacks", w, "waiter")),
-                        is_attached(d) ? "woken by" : "blocked by", site_text(d, holder, room), "holder",
-                        stack_lines(d, holder)));
+                        woken ? "woken by" : "blocked by", site_text(d, holder, room),
+                        woken ? "waker" : "holder", stack_lines(d, holder)));
     /* Holders are on a track of their own: one hold may block several, and what it did else is not known. */
-    if (number_in(w, "holder_tid") > 0 && !is_attached(d))
+    if (number_in(w, "holder_tid") > 0 && !woken)
         add_event(events, "holds", name, w, since >= 0 && since < start ? since : start, end, "holder_tid",
                   json_pack("{so}", "stack", stack_lines(d, holder)));
 }

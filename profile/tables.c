@@ -11,7 +11,8 @@ enum { QUIET_LOCKS = 20 }; /* that are listed although nobody waited for them */
 typedef struct reader {
     json_t *document;
     const stats_table *table;
-    uint64_t origin_ns;
+    uint64_t origin_ns, end_ns;
+    json_int_t unfinished, unfinished_ns; /* waits for locks that had not ended */
     symbols *symbols[STATS_GENERATIONS];
     json_int_t *stacks; /* their places in the document, or -1 */
     json_int_t *locks;  /* the same for rows */
@@ -89,13 +90,13 @@ static void add_lock(reader *r, uint32_t place)
     char address[32];
     snprintf(address, sizeof address, "0x%jx", (uintmax_t)row->lock);
     json_t *lock =
-        json_pack("{sI ss ss sI sI sI sI sI sI sI}", "process", (json_int_t)t->pid, "kind",
+        json_pack("{sI ss ss sI sI sI sI sI sI sI sI}", "process", (json_int_t)t->pid, "kind",
                   kinds[row->kind <= STATS_COND ? row->kind : 0], "address", address, "acquisitions",
                   integer(row->acquisitions), "contended", integer(d != NULL ? d->wait.count : 0),
                   "waited_ns", integer(d != NULL ? d->wait.total_ns : 0), "worst_ns",
                   integer(d != NULL ? d->wait.worst_ns : 0), "holds_timed", (json_int_t)row->holds,
                   "hold_mean_ns", integer(row->holds > 0 ? row->hold_ns / row->holds : 0), "hold_worst_ns",
-                  integer(d != NULL ? d->hold.worst_ns : 0));
+                  integer(d != NULL ? d->hold.worst_ns : 0), "unfinished", (json_int_t)0);
     if (lock == NULL)
         fail("out of memory");
     name_lock(r, row, lock);
@@ -118,10 +119,15 @@ static void add_locks(reader *r)
 
 /* ---- who met whom */
 
+static bool is_known(const reader *r, uint32_t row)
+{
+    return row != 0 && row < STATS_LOCKS && r->locks[row] >= 0;
+}
+
 static void add_meet(reader *r, const stats_meet *m)
 {
     uint32_t row = m->row;
-    if (row == 0 || row >= STATS_LOCKS || r->locks[row] < 0 || m->count == 0)
+    if (!is_known(r, row) || m->count == 0)
         return;
     json_t *holder = stack_at(r, m->holder);
     json_t *item = json_pack("{sI sI sI sI}", "lock", r->locks[row], "count", integer(m->count), "total_ns",
@@ -133,22 +139,66 @@ static void add_meet(reader *r, const stats_meet *m)
     append(r->document, hold ? "holds" : "waits", item);
 }
 
-static void add_worst(reader *r, const stats_wait *w)
+static void add_one_wait(reader *r, const stats_wait *w, uint64_t end_ns, bool unfinished)
 {
-    uint32_t row = w->row;
-    if (w->end_ns == 0 || row == 0 || row >= STATS_LOCKS || r->locks[row] < 0)
-        return;
     char name[sizeof w->waiter_name + 1] = "";
     memcpy(name, w->waiter_name, sizeof w->waiter_name);
     json_t *thread = json_string(name);
     json_int_t origin = integer(r->origin_ns);
-    json_t *item = json_pack(
-        "{sI sI sI sI sI sI sI so so so}", "process", (json_int_t)r->table->pid, "lock", r->locks[row],
-        "start_ns", integer(w->start_ns) - origin, "waited_ns", integer(w->end_ns - w->start_ns),
-        "held_since_ns", w->held_since > 0 ? integer(w->held_since) - origin : -1, "waiter_tid",
-        (json_int_t)w->waiter_tid, "holder_tid", (json_int_t)w->holder_tid, "waiter", stack_at(r, w->waiter),
-        "holder", stack_at(r, w->holder), "thread", thread != NULL ? thread : json_string("?"));
+    json_t *item = json_pack("{sI sI sI sI sI sI sI so so so sb}", "process", (json_int_t)r->table->pid,
+                             "lock", r->locks[w->row], "start_ns", integer(w->start_ns) - origin, "waited_ns",
+                             integer(end_ns - w->start_ns), "held_since_ns",
+                             w->held_since > 0 ? integer(w->held_since) - origin : -1, "waiter_tid",
+                             (json_int_t)w->waiter_tid, "holder_tid", (json_int_t)w->holder_tid, "waiter",
+                             stack_at(r, w->waiter), "holder", stack_at(r, w->holder), "thread",
+                             thread != NULL ? thread : json_string("?"), "unfinished", unfinished);
     append(r->document, "worst", item);
+}
+
+static void add_worst(reader *r, const stats_wait *w)
+{
+    if (w->end_ns != 0 && is_known(r, w->row))
+        add_one_wait(r, w, w->end_ns, false);
+}
+
+/* ---- waits that had not ended when the process did */
+
+static void raise_lock(reader *r, uint32_t row, json_int_t ns)
+{
+    json_t *lock = json_array_get(json_object_get(r->document, "locks"), (size_t)r->locks[row]);
+    json_object_set_new(lock, "unfinished", json_integer(number_in(lock, "unfinished") + 1));
+    json_object_set_new(lock, "waited_ns", json_integer(number_in(lock, "waited_ns") + ns));
+    if (ns > number_in(lock, "worst_ns"))
+        json_object_set_new(lock, "worst_ns", json_integer(ns));
+    if (!waits_for_event(lock)) {
+        r->unfinished++;
+        r->unfinished_ns += ns;
+    }
+}
+
+/* Blamed on the thread that has the lock now: there may have been others since the wait began. */
+static void add_unfinished(reader *r, const stats_wait *waiting)
+{
+    uint32_t place = waiting->row;
+    if (waiting->start_ns == 0 || place == 0 || place > limit(r->table->locks_used, STATS_LOCKS))
+        return;
+    const stats_row *row = &r->table->locks[place];
+    stats_wait w = *waiting;
+    if (row->kind != STATS_COND && row->owner != 0 && row->stack != 0) {
+        w.holder_tid = row->owner;
+        w.holder = row->stack;
+        w.held_since = row->since;
+    }
+    if (r->locks[place] < 0)
+        add_lock(r, place);
+    uint64_t end_ns = r->end_ns > w.start_ns ? r->end_ns : w.start_ns;
+    json_int_t ns = integer(end_ns - w.start_ns);
+    raise_lock(r, place, ns);
+    append(r->document, "waits",
+           json_pack("{sI sI sI sI sI so so}", "lock", r->locks[place], "count", (json_int_t)1, "total_ns",
+                     ns, "worst_ns", ns, "unfinished", (json_int_t)1, "holder", stack_at(r, w.holder),
+                     "waiter", stack_at(r, w.waiter)));
+    add_one_wait(r, &w, end_ns, true);
 }
 
 /* ---- the process */
@@ -174,10 +224,11 @@ static void add_process(reader *r)
     memcpy(lock, t->lock, sizeof t->lock);
     json_t *name = json_string(program);
     append(r->document, "processes",
-           json_pack("{sI sI so ss sb sI sI sI sI sI sI sI sI}", "pid", (json_int_t)t->pid, "parent",
+           json_pack("{sI sI so ss sb sI sI sI sI sI sI sI sI sI}", "pid", (json_int_t)t->pid, "parent",
                      (json_int_t)t->parent, "program", name != NULL ? name : json_string("?"), "lock", lock,
-                     "exited", t->ended != 0, "locks", integer(locks), "acquisitions", integer(acquisitions),
-                     "contended", integer(contended), "waited_ns", integer(waited), "beyond_the_table",
+                     "exited", t->ended_ns != 0, "locks", integer(locks), "acquisitions",
+                     integer(acquisitions), "contended", integer(contended), "waited_ns",
+                     integer(waited) + r->unfinished_ns, "still_waiting", r->unfinished, "beyond_the_table",
                      integer(t->beyond), "lost_pairs", integer(t->lost_meets), "lost_stacks",
                      integer(t->lost_stacks), "cut_stacks", integer(t->cut_stacks)));
 }
@@ -189,20 +240,23 @@ static json_int_t *places(size_t count)
     return p;
 }
 
-void document_add_table(json_t *document, const stats_table *t, uint64_t origin_ns)
+void document_add_table(json_t *document, const stats_table *t, uint64_t origin_ns, uint64_t end_ns)
 {
     reader r = {.document = document,
                 .table = t,
                 .origin_ns = origin_ns,
+                .end_ns = end_ns,
                 .stacks = places(STATS_STACKS),
                 .locks = places(STATS_LOCKS)};
-    add_process(&r);
     if (t->locks_used > 0)
         add_locks(&r);
     for (int i = 0; i < STATS_MEETS && t->stacks_used > 0; i++)
         add_meet(&r, &t->meets[i]);
-    for (int i = 0; i < STATS_WORST && t->stacks_used > 0; i++)
-        add_worst(&r, &t->worst[i]);
+    for (int i = 0; i < 2 * STATS_WORST && t->stacks_used > 0; i++)
+        add_worst(&r, &t->worst[i / STATS_WORST].waits[i % STATS_WORST]);
+    for (int i = 0; i < STATS_WAITING && t->locks_used > 0; i++)
+        add_unfinished(&r, &t->waiting[i]);
+    add_process(&r);
     for (int i = 0; i < STATS_GENERATIONS; i++)
         symbols_free(r.symbols[i]);
     free(r.stacks);

@@ -1,19 +1,13 @@
 /* text.c - a profile for people */
-#include "reports.h"
+#include "text.h"
 
 #include "cli/grid.h"
-#include "cli/parse.h"
 
-#include <stdlib.h>
 #include <string.h>
 
-enum { LOCKS = 10, CONDS = 5, HOLDERS = 3, WAITERS = 3, FRAMES = 12 };
+enum { LOCKS = 10, CONDS = 5 };
 
-typedef struct duration {
-    char text[24];
-} duration;
-
-static duration in_words(json_int_t ns)
+duration in_words(json_int_t ns)
 {
     static const struct {
         const char *name;
@@ -28,106 +22,19 @@ static duration in_words(json_int_t ns)
     return d;
 }
 
-static double percent(json_int_t part, json_int_t whole)
+double percent(json_int_t part, json_int_t whole)
 {
     return whole > 0 ? 100.0 * (double)part / (double)whole : 0;
 }
 
-/* ---- the waits for a lock, by holder */
-
-typedef struct group {
-    json_t *stack; /* NULL: not known */
-    json_int_t count, total_ns, worst_ns;
-} group;
-
-static int longer(const void *a, const void *b)
+bool shows_processes(const json_t *d)
 {
-    json_int_t left = ((const group *)a)->total_ns, right = ((const group *)b)->total_ns;
-    return (left < right) - (left > right);
-}
-
-/* The waits for a lock, of one holder if `holder` is given, by the stack that `key` names. Returns their number. */
-static size_t group_waits(const json_t *d, size_t lock, const char *key, const group *holder, group **groups)
-{
-    json_t *waits = json_object_get(d, "waits"), *wait;
-    size_t i, count = 0;
-    *groups = allocate(json_array_size(waits) + 1, sizeof **groups);
-    json_array_foreach (waits, i, wait) {
-        json_t *stack = item_of(d, "stacks", wait, key);
-        if ((size_t)number_in(wait, "lock") != lock ||
-            (holder != NULL && item_of(d, "stacks", wait, "holder") != holder->stack))
-            continue;
-        size_t g = 0;
-        while (g < count && (*groups)[g].stack != stack)
-            g++;
-        count += g == count;
-        group *to = &(*groups)[g];
-        to->stack = stack;
-        to->count += number_in(wait, "count");
-        to->total_ns += number_in(wait, "total_ns");
-        if (number_in(wait, "worst_ns") > to->worst_ns)
-            to->worst_ns = number_in(wait, "worst_ns");
-    }
-    qsort(*groups, count, sizeof **groups, longer);
-    return count;
-}
-
-static void print_stack(output *o, const json_t *d, const json_t *stack, const char *indent)
-{
-    char room[PLACE_ROOM];
-    json_t *frames = json_object_get(stack, "frames"), *place;
+    json_t *process;
     size_t i;
-    json_array_foreach (frames, i, place) {
-        if (i == FRAMES) {
-            fprintf(o->file, "%s...\n", indent);
-            return;
-        }
-        const json_t *frame = json_array_get(json_object_get(d, "frames"), (size_t)json_integer_value(place));
-        fprintf(o->file, "%s%s%s\n", indent, place_text(frame, room),
-                json_is_true(json_object_get(frame, "inlined")) ? " [inlined]" : "");
-    }
-}
-
-static void print_group(output *o, const json_t *d, const char *indent, const char *what, const group *g,
-                        json_int_t whole)
-{
-    char room[PLACE_ROOM];
-    const char *place = g->stack != NULL || !is_attached(d)
-                            ? site_text(d, g->stack, room)
-                            : "no call that was seen (a timeout, a signal, a thread's end, or not yet)";
-    fprintf(o->file, "%s%s %s: %s (%.0f %%), %lld wait%s, worst %s\n", indent, what, place,
-            in_words(g->total_ns).text, percent(g->total_ns, whole), (long long)g->count,
-            g->count == 1 ? "" : "s", in_words(g->worst_ns).text);
-}
-
-static void print_holder(output *o, const json_t *d, size_t lock, const group *holder, json_int_t whole,
-                         bool signals)
-{
-    print_group(o, d, "   ", signals ? "woken by" : "blocked by", holder, whole);
-    print_stack(o, d, holder->stack, "        ");
-    group *waiters;
-    size_t count = group_waits(d, lock, "waiter", holder, &waiters);
-    for (size_t i = 0; i < count && i < WAITERS; i++)
-        print_group(o, d, "      ", "waiting:", &waiters[i], holder->total_ns);
-    if (count > WAITERS)
-        fprintf(o->file, "      and %zu more\n", count - WAITERS);
-    free(waiters);
-}
-
-void profile_text_lock(output *o, const json_t *d, size_t place)
-{
-    const json_t *lock = json_array_get(json_object_get(d, "locks"), place);
-    bool signals = waits_for_event(lock) || is_attached(d);
-    const char *kind = text_in(lock, "kind"), *name = text_in(lock, "name");
-    bool named = strncmp(name, kind, strlen(kind)) != 0;
-    fprintf(o->file, "\n%zu. %s%s%s\n", place + 1, named ? kind : "", named ? " " : "", name);
-    group *holders;
-    size_t count = group_waits(d, place, "holder", NULL, &holders);
-    for (size_t i = 0; i < count && i < HOLDERS; i++)
-        print_holder(o, d, place, &holders[i], number_in(lock, "waited_ns"), signals);
-    if (count > HOLDERS)
-        fprintf(o->file, "   and %zu more\n", count - HOLDERS);
-    free(holders);
+    json_array_foreach (json_object_get(d, "processes"), i, process)
+        if (number_in(process, "pid") != number_in(json_array_get(json_object_get(d, "processes"), 0), "pid"))
+            return true;
+    return false;
 }
 
 /* ---- the tables */
@@ -138,7 +45,8 @@ static bool is_shown(const json_t *d, size_t place, bool conds)
     json_t *locks = json_object_get(d, "locks"), *lock;
     size_t i, before = 0;
     json_array_foreach (locks, i, lock) {
-        if (waits_for_event(lock) != conds || number_in(lock, "contended") == 0)
+        if (waits_for_event(lock) != conds ||
+            number_in(lock, "contended") + number_in(lock, "unfinished") == 0)
             continue;
         if (i == place)
             return before < (conds ? CONDS : LOCKS);
@@ -147,19 +55,25 @@ static bool is_shown(const json_t *d, size_t place, bool conds)
     return false;
 }
 
-static void add_titles(grid *g, bool attached)
+static void add_titles(grid *g, bool attached, bool processes)
 {
-    static const char *const seen[] = {"",      "acquired",   "contended",   "waited",
-                                       "worst", "held, mean", "held, worst", ""},
-                             *const slept[] = {"", "waits", "waited", "worst", ""};
+    static const char *const seen[] = {"acquired", "contended",  "waited",
+                                       "worst",    "held, mean", "held, worst"},
+                             *const slept[] = {"waits", "waited", "worst"};
+    grid_add(g, "%s", "");
+    if (processes)
+        grid_add(g, "process");
     for (size_t i = 0; i < (attached ? sizeof slept : sizeof seen) / sizeof seen[0]; i++)
         grid_add(g, "%s", attached ? slept[i] : seen[i]);
+    grid_add(g, "%s", "");
 }
 
-static void add_row(grid *g, const json_t *lock, size_t place, bool attached)
+static void add_row(grid *g, const json_t *lock, size_t place, bool attached, bool processes)
 {
     bool timed = number_in(lock, "holds_timed") > 0;
     grid_add(g, "%zu", place + 1);
+    if (processes)
+        grid_add(g, "%lld", (long long)number_in(lock, "process"));
     grid_add(g, "%lld", (long long)number_in(lock, attached ? "contended" : "acquisitions"));
     if (!attached)
         grid_add(g, "%.1f %%", percent(number_in(lock, "contended"), number_in(lock, "acquisitions")));
@@ -174,16 +88,16 @@ static void add_row(grid *g, const json_t *lock, size_t place, bool attached)
 
 static void print_locks(output *o, const json_t *d, bool conds)
 {
-    bool attached = is_attached(d);
-    grid g = grid_new(attached ? "rrrrl" : "rrrrrrrl");
-    add_titles(&g, attached);
+    bool attached = is_attached(d), processes = shows_processes(d);
+    grid g = grid_new(attached ? "rrrrl" : processes ? "rrrrrrrrl" : "rrrrrrrl");
+    add_titles(&g, attached, processes);
     json_t *lock;
     size_t i, shown = 0;
     json_array_foreach (json_object_get(d, "locks"), i, lock) {
         if (!is_shown(d, i, conds))
             continue;
         shown++;
-        add_row(&g, lock, i, attached);
+        add_row(&g, lock, i, attached, processes);
     }
     if (shown > 0) {
         fprintf(o->file, "\n%s\n",
@@ -224,10 +138,14 @@ static void print_process(output *o, const json_t *p)
 {
     json_int_t locks = number_in(p, "locks"), all = number_in(p, "acquisitions"),
                contended = number_in(p, "contended");
-    fprintf(o->file, "%s (%lld) under %s: %lld acquisitions of %lld lock%s, %.2f %% contended, %s waited\n",
+    fprintf(o->file, "%s (%lld) under %s: %lld acquisition%s of %lld lock%s, %.2f %% contended, %s waited\n",
             program_of(p), (long long)number_in(p, "pid"), text_in(p, "lock"), (long long)all,
-            (long long)locks, locks == 1 ? "" : "s", percent(contended, all),
+            all == 1 ? "" : "s", (long long)locks, locks == 1 ? "" : "s", percent(contended, all),
             in_words(number_in(p, "waited_ns")).text);
+    json_int_t waiting = number_in(p, "still_waiting");
+    if (waiting > 0)
+        fprintf(o->file, "  %lld wait%s for a lock had not ended when it did\n", (long long)waiting,
+                waiting == 1 ? "" : "s");
     print_lost(o, p, "beyond_the_table",
                "acquisitions were of more locks than the table holds: only their waits are known");
     print_lost(o, p, "lost_pairs", "waits or holds were of more pairs of stacks than the table holds");

@@ -99,9 +99,9 @@ static const char *site_name(top *t, uint32_t stack, char *room)
     json_t *d = document_new("");
     json_int_t place =
         document_stack(d, t->live.symbols, &s->frames[s->stacks[stack].first], s->stacks[stack].depth);
-    site_text(d, json_array_get(json_object_get(d, "stacks"), (size_t)place), room);
+    const char *text = site_text(d, json_array_get(json_object_get(d, "stacks"), (size_t)place), room);
     json_decref(d);
-    return room;
+    return text;
 }
 
 const char *top_name(top *t, const top_lock *l)

@@ -129,7 +129,7 @@ static void print_blame(output *o, top *t, uintptr_t lock)
     char address[32];
     size_t i;
     snprintf(address, sizeof address, "0x%jx", (uintmax_t)lock);
-    document_add_table(d, t->live.copy, t->live.copy->start_ns);
+    document_add_table(d, t->live.copy, t->live.copy->start_ns, t->taken_ns);
     document_finish(d);
     json_array_foreach (json_object_get(d, "locks"), i, item)
         if (strcmp(text_in(item, "address"), address) == 0)

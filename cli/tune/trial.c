@@ -52,8 +52,8 @@ static _Noreturn void become(const tuning *s, const candidate *c, int output, co
         launch_set(g->variable, g->path);
     if (g->library != NULL)
         library_preload(g->library);
-    if (c->wait != NULL)
-        launch_set("PAWL_WAIT", c->wait);
+    if (c->variable != NULL)
+        launch_set(c->variable, c->value);
     launch_exec(s->argv);
 }
 

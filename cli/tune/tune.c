@@ -69,7 +69,9 @@ static const struct argp_option options[] = {
      0},
     {"lower", 'L', NULL, 0, "With --metric: the lower the better", 0},
     {"runs", 'r', "N", 0, "Runs of each candidate (7)", 0},
-    {"lock", 'l', "LIST", 0, "Candidates: LOCK or LOCK:POLICY (pawl_mutex,pawl_fairmutex,tts,reciprocating)",
+    {"lock", 'l', "LIST", 0,
+     "Candidates: LOCK, LOCK:POLICY or pawl_mutex:SETTING "
+     "(pawl_mutex,pawl_mutex:spin,pawl_mutex:prompt,pawl_fairmutex,tts,reciprocating)",
      0},
     {"waits", 'W', NULL, 0, "Also measure the worst wait for a lock, in as many runs again", 0},
     {"threshold", 't', "PERCENT", 0, "A smaller difference does not count (2)", 0},
@@ -86,6 +88,22 @@ static const struct argp argp = {.options = options,
                                         "Its output is not shown.",
                                  .children = common_options};
 
+/* What follows the colon: of the mutex a setting of its own, of others a policy. */
+static void choose_setting(candidate *c, const char *name)
+{
+    if (strcmp(c->lock, "pawl_mutex") == 0) {
+        const preload_setting *setting = launch_setting("--lock", name);
+        c->variable = "PAWL_MUTEX";
+        c->value = setting->name;
+        c->built = setting->built;
+    } else if (strncmp(c->lock, "pawl_", 5) == 0) {
+        fail("--lock '%s': waits in its own way", c->name);
+    } else {
+        c->variable = "PAWL_WAIT";
+        c->value = policy_name(parse_policy("--lock", name));
+    }
+}
+
 static void add_candidate(const char *item, void *input)
 {
     tuning *s = input;
@@ -100,7 +118,7 @@ static void add_candidate(const char *item, void *input)
         const char *colon = strchr(item, ':');
         c->lock = strndup(item, colon != NULL ? (size_t)(colon - item) : strlen(item));
         if (colon != NULL)
-            c->wait = policy_name(parse_policy("--lock", colon + 1));
+            choose_setting(c, colon + 1);
         launch_check(c->lock, s->argv[0], library, sizeof library);
         c->library = strdup(library);
     }
@@ -131,7 +149,7 @@ static void measure(tuning *s)
 int tune_main(int argc, char **argv)
 {
     request r = {.study = {.runs = 7, .threshold = 0.02},
-                 .locks = "pawl_mutex,pawl_fairmutex,tts,reciprocating"};
+                 .locks = "pawl_mutex,pawl_mutex:spin,pawl_mutex:prompt,pawl_fairmutex,tts,reciprocating"};
     tuning *s = &r.study;
     parse_options(&argp, argc, argv, ARGP_IN_ORDER, &r);
     if (r.command == 0)
@@ -142,6 +160,7 @@ int tune_main(int argc, char **argv)
     s->argv = argv + r.command;
     add_candidate("native", s);
     parse_list("--lock", r.locks, add_candidate, s);
+    tune_check_runs(s);
     measure(s);
     tune_judge(s);
     output o;

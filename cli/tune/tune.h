@@ -9,18 +9,24 @@
 /* What is measured of every run. */
 enum { WALL, CPU, PRINTED, WORST_WAIT, QUANTITIES };
 
+/* With native: above 1 is better. */
+typedef struct comparison {
+    ratio times;
+    double p; /* Mann-Whitney's, adjusted for the number of candidates */
+    bool sure, better, worse;
+} comparison;
+
 /* One way to run the command. */
 typedef struct candidate {
-    char *name;       /* "native", "tts", "tts:spin" */
-    char *lock;       /* NULL: native */
-    const char *wait; /* policy, or NULL */
+    char *name;                   /* "native", "tts", "tts:spin" */
+    char *lock;                   /* NULL: native */
+    const char *variable, *value; /* in its environment, or NULL */
+    const char *built;            /* what does the same to a libpawl that is compiled with it, or NULL */
     char *library;
     double *values[QUANTITIES]; /* of the runs; NAN: not measured */
     double median[QUANTITIES];
     bool gave_up; /* it took too long */
-    ratio times;  /* better than native in what counts; above 1 is better */
-    double p;     /* Mann-Whitney's, adjusted for the number of candidates */
-    bool better, worse;
+    comparison with_native[QUANTITIES];
 } candidate;
 
 typedef struct tuning {
@@ -31,7 +37,7 @@ typedef struct tuning {
     size_t runs, count;
     candidate *candidates; /* the first is native */
     double threshold;
-    const candidate *choice; /* NULL: none is better */
+    const candidate *choice[QUANTITIES]; /* NULL: none is better */
 } tuning;
 
 /* Seconds, seconds, what it prints. False if it took longer than `limit` (0: none). Fails if the command does. */
@@ -42,6 +48,9 @@ double tune_worst_wait(const tuning *s, const candidate *c);
 
 /* Which quantity counts. */
 int tune_goal(const tuning *s);
+
+/* Fails if so few runs could not prove that one of the candidates is better, whatever they measured. */
+void tune_check_runs(const tuning *s);
 void tune_judge(tuning *s);
 
 void tune_text(output *o, const tuning *s);

@@ -12,6 +12,8 @@
 #include "report.h"
 #include "start.h"
 
+#include "src/park/clock.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -84,7 +86,7 @@ static void write_report(void)
     if (!stats_on || atomic_flag_test_and_set(&begun))
         return;
     int before = errno;
-    atomic_store_explicit(&stats_tables->ended, 1, memory_order_relaxed);
+    atomic_store_explicit(&stats_tables->ended_ns, pawl_nanoseconds(CLOCK_MONOTONIC), memory_order_relaxed);
     if (!request.reports)
         return;
     pid_t self = getpid();

@@ -167,6 +167,7 @@ void stats_wait_begin(stats_call *c)
     c->start_ns = pawl_nanoseconds(CLOCK_MONOTONIC);
     c->holder = c->holder_tid = 0;
     c->held_since = 0;
+    c->waiting = NULL;
     stats_row *row = c->row;
     if (row == NULL)
         return;
@@ -184,6 +185,9 @@ void stats_wait_begin(stats_call *c)
     }
     if (c->stack == 0)
         c->stack = stats_stack_here(c->site);
+    if (stats_get_id(&row->first) == 0)
+        stats_set_id(&row->first, c->stack);
+    stats_enlist(c);
 }
 
 void stats_wait_end(stats_call *c)
@@ -191,6 +195,7 @@ void stats_wait_end(stats_call *c)
     stats_detail *d = c->row != NULL ? detail_of(c->row) : NULL;
     if (d != NULL)
         atomic_fetch_sub_explicit(&d->waiting, 1, memory_order_relaxed);
+    stats_discharge(c);
 }
 
 static void waited(stats_call *c, uint64_t now)
@@ -201,6 +206,7 @@ static void waited(stats_call *c, uint64_t now)
         record(&d->wait, ns);
         atomic_fetch_sub_explicit(&d->waiting, 1, memory_order_relaxed);
     }
+    stats_discharge(c);
     met(c->row, c->stack, c->holder, ns);
     stats_keep_if_long(c, now);
 }
@@ -276,8 +282,6 @@ void stats_cond_waited(stats_call *c)
     c->holder = stats_get_id(&c->row->stack);
     c->holder_tid = stats_get_id(&c->row->owner);
     stats_add(&c->row->acquisitions, 1);
-    if (c->stack != 0 && stats_get_id(&c->row->first) == 0)
-        stats_set_id(&c->row->first, c->stack);
     waited(c, pawl_nanoseconds(CLOCK_MONOTONIC));
 }
 

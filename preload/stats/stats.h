@@ -21,6 +21,7 @@ typedef struct stats_call {
     uint32_t stack;                /* 0: not captured */
     uint32_t holder, holder_tid;   /* when it began to wait */
     uint64_t start_ns, held_since; /* start 0: it does not wait */
+    stats_wait *waiting;           /* its place among those that wait; NULL: none was free */
 } stats_call;
 
 /* Before the first try. The call site is the return address of the pthread function. */
@@ -55,6 +56,10 @@ void stats_table_renew(void);
 /* ---- worst.c */
 
 void stats_keep_if_long(const stats_call *c, uint64_t end);
+
+/* Among those that wait, so that it is known if it never ends. */
+void stats_enlist(stats_call *c);
+void stats_discharge(const stats_call *c);
 
 /* Whether the caller has it now; not if it is taken for long. Store 0 to let it go. */
 bool stats_enter(_Atomic uint32_t *lock);

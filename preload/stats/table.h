@@ -8,7 +8,8 @@
  *   meets[]     who waited for whom: a lock, the waiter's stack, the holder's. Without a waiter: how long it was held
  *   stacks[]    call stacks, each kept once; their frames are in frames[]
  *   traces[]    where on the thread's stack the frames of a stack were found, to find it again cheaply (stack.c)
- *   worst[]     the longest waits
+ *   worst[]     the longest waits, for locks and for condition variables
+ *   waiting[]   waits that have not ended
  *   maps        /proc/self/maps as it was when a stack was captured, to name the frames later (maps.c)
  *
  * Only the lock's owner writes to its row, detail and meets, so the lock protects them: no atomic read-modify-write, and
@@ -21,7 +22,7 @@
 #include <stdint.h>
 
 enum {
-    STATS_VERSION = 1,
+    STATS_VERSION = 2,
     STATS_LOCKS = 1 << 20,
     STATS_INDEX = 1 << 21,
     STATS_DETAILS = 1 << 14,
@@ -30,6 +31,7 @@ enum {
     STATS_FRAMES = 1 << 20,
     STATS_TRACES = 1 << 15,
     STATS_WORST = 256,
+    STATS_WAITING = 1 << 12,
     STATS_SHARDS = 64,
     STATS_DEPTH = 32,       /* frames of a stack that are kept */
     STATS_MAPS = 1 << 20,   /* bytes */
@@ -106,13 +108,19 @@ typedef struct stats_trace {
 } stats_trace;
 
 typedef struct stats_wait {
-    stats_count start_ns, end_ns; /* CLOCK_MONOTONIC; end 0: free */
+    stats_count start_ns, end_ns; /* CLOCK_MONOTONIC; in worst[], end 0: free; in waiting[], start 0: free */
     stats_count held_since;       /* by the holder that the waiter found; 0: not known */
     stats_id row, waiter, holder; /* stacks */
     _Atomic uint32_t waiter_tid, holder_tid;
     uint32_t unused;
     char waiter_name[16];
 } stats_wait;
+
+/* In no order. */
+typedef struct stats_longest {
+    stats_count least_ns; /* shorter waits are not kept */
+    stats_wait waits[STATS_WORST];
+} stats_longest;
 
 /* A part of the text in `maps`, and the code in it. */
 typedef struct stats_generation {
@@ -132,10 +140,10 @@ typedef struct stats_shard {
 typedef struct stats_table {
     _Atomic uint32_t version; /* set last */
     uint32_t pid, parent;
-    _Atomic uint32_t ended; /* it came to its end, by exit() or quick_exit() */
-    uint64_t start_ns;      /* CLOCK_MONOTONIC */
-    uint32_t depth;         /* frames that are captured of a stack, 1: only the call */
-    uint32_t sample;        /* of so many uncontended acquisitions, one is timed */
+    uint64_t start_ns;    /* CLOCK_MONOTONIC */
+    stats_count ended_ns; /* when it came to its end by exit() or quick_exit(); 0: it did not */
+    uint32_t depth;       /* frames that are captured of a stack, 1: only the call */
+    uint32_t sample;      /* of so many uncontended acquisitions, one is timed */
     char program[STATS_NAME];
     char lock[64];
     stats_id locks_used, details_used, stacks_used, frames_used, traces_used, generations_used;
@@ -143,10 +151,10 @@ typedef struct stats_table {
     stats_count lost_meets, lost_stacks, cut_stacks; /* for want of room, room, time */
     stats_count beyond;                              /* acquisitions of locks without a row */
     stats_times beyond_wait;
-    stats_count worst_least_ns; /* shorter waits are not kept in worst[] */
     _Atomic uint32_t worst_lock, maps_lock;
     stats_shard shards[STATS_SHARDS];
-    stats_wait worst[STATS_WORST];
+    stats_longest worst[2]; /* for locks; for condition variables */
+    stats_wait waiting[STATS_WAITING];
     stats_generation generations[STATS_GENERATIONS];
     char maps[STATS_MAPS];
     stats_id stack_index[2 * STATS_STACKS];

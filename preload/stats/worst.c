@@ -1,18 +1,19 @@
-/* worst.c - the longest waits */
+/* worst.c - the longest waits, and those that have not ended */
 #include "count.h"
 #include "stats.h"
 
 #include "preload/fork/epoch.h"
 
+#include <stddef.h>
 #include <sys/prctl.h>
 
-static stats_wait *shortest_kept(uint64_t *second_ns)
+static stats_wait *shortest_kept(stats_longest *l, uint64_t *second_ns)
 {
-    stats_wait *least = &stats_tables->worst[0];
+    stats_wait *least = &l->waits[0];
     uint64_t least_ns = UINT64_MAX;
     *second_ns = UINT64_MAX;
     for (int i = 0; i < STATS_WORST; i++) {
-        stats_wait *w = &stats_tables->worst[i];
+        stats_wait *w = &l->waits[i];
         uint64_t ns = stats_get(&w->end_ns) - stats_get(&w->start_ns);
         if (ns < least_ns) {
             *second_ns = least_ns;
@@ -34,26 +35,58 @@ bool stats_enter(_Atomic uint32_t *lock)
     return false;
 }
 
+static void describe(stats_wait *w, const stats_call *c)
+{
+    stats_set(&w->held_since, c->held_since);
+    stats_set_id(&w->row, (uint32_t)(c->row - stats_tables->locks));
+    stats_set_id(&w->waiter, c->stack);
+    stats_set_id(&w->holder, c->holder);
+    stats_set_id(&w->holder_tid, c->holder_tid);
+}
+
 void stats_keep_if_long(const stats_call *c, uint64_t end)
 {
     stats_table *t = stats_tables;
-    if (end - c->start_ns <= stats_get(&t->worst_least_ns) || !stats_enter(&t->worst_lock))
+    /* Idle threads wait for condition variables, longer than anybody waits for a lock. */
+    stats_longest *l = &t->worst[atomic_load_explicit(&c->row->kind, memory_order_relaxed) == STATS_COND];
+    if (end - c->start_ns <= stats_get(&l->least_ns) || !stats_enter(&t->worst_lock))
         return;
     uint64_t second;
-    stats_wait *w = shortest_kept(&second);
+    stats_wait *w = shortest_kept(l, &second);
     uint64_t ns = end - c->start_ns;
     if (ns > stats_get(&w->end_ns) - stats_get(&w->start_ns)) {
         stats_set(&w->end_ns, 0);
         stats_set(&w->start_ns, c->start_ns);
-        stats_set(&w->held_since, c->held_since);
-        stats_set_id(&w->row, (uint32_t)(c->row - t->locks));
-        stats_set_id(&w->waiter, c->stack);
-        stats_set_id(&w->holder, c->holder);
         stats_set_id(&w->waiter_tid, self.tid);
-        stats_set_id(&w->holder_tid, c->holder_tid);
+        describe(w, c);
         prctl(PR_GET_NAME, w->waiter_name);
         stats_set(&w->end_ns, end);
-        stats_set(&t->worst_least_ns, second < ns ? second : ns);
+        stats_set(&l->least_ns, second < ns ? second : ns);
     }
     atomic_store_explicit(&t->worst_lock, 0, memory_order_release);
+}
+
+void stats_enlist(stats_call *c)
+{
+    enum { NEIGHBOURHOOD = 32 };
+    for (uint32_t i = 0; i < NEIGHBOURHOOD && c->waiting == NULL && self.tid != 0; i++) {
+        stats_wait *w = &stats_tables->waiting[(self.tid + i) % STATS_WAITING];
+        uint32_t nobody = 0;
+        if (stats_get_id(&w->waiter_tid) == 0 &&
+            atomic_compare_exchange_strong_explicit(&w->waiter_tid, &nobody, self.tid, memory_order_acquire,
+                                                    memory_order_relaxed))
+            c->waiting = w;
+    }
+    if (c->waiting == NULL)
+        return;
+    describe(c->waiting, c);
+    stats_set(&c->waiting->start_ns, c->start_ns); /* last: now it counts */
+}
+
+void stats_discharge(const stats_call *c)
+{
+    if (c->waiting == NULL)
+        return;
+    stats_set(&c->waiting->start_ns, 0);
+    atomic_store_explicit(&c->waiting->waiter_tid, 0, memory_order_release);
 }

@@ -112,6 +112,7 @@ static void add_to_lock(json_t *lock, const struct attach_times *t)
 {
     raise_by(lock, "contended", t->count);
     raise_by(lock, "waited_ns", t->total_ns);
+    raise_by(lock, "unfinished", t->unfinished);
     if ((json_int_t)t->worst_ns > number_in(lock, "worst_ns"))
         json_object_set_new(lock, "worst_ns", json_integer((json_int_t)t->worst_ns));
 }
@@ -146,6 +147,7 @@ static void add_waits(adding *a)
         json_t *wait = wait_of(a, lock, stack_of(a, p->waiter), stack_of(a, p->waker));
         raise_by(wait, "count", t->count);
         raise_by(wait, "total_ns", t->total_ns);
+        raise_by(wait, "unfinished", t->unfinished);
         if ((json_int_t)t->worst_ns > number_in(wait, "worst_ns"))
             json_object_set_new(wait, "worst_ns", json_integer((json_int_t)t->worst_ns));
     }
@@ -159,29 +161,32 @@ static void add_longest(adding *a)
         memcpy(name, e->name, sizeof e->name);
         json_t *thread = json_string(name);
         append(a, "worst",
-               json_pack("{sI sI sI sI sI sI sI so so so}", "process", (json_int_t)a->collected->pid, "lock",
-                         place_of_lock(a, e->address, e->waiter), "start_ns",
+               json_pack("{sI sI sI sI sI sI sI so so so sb}", "process", (json_int_t)a->collected->pid,
+                         "lock", place_of_lock(a, e->address, e->waiter), "start_ns",
                          (json_int_t)(e->start_ns - a->collected->start_ns), "waited_ns",
                          (json_int_t)(e->end_ns - e->start_ns), "held_since_ns", (json_int_t)-1, "waiter_tid",
                          (json_int_t)e->waiter_tid, "holder_tid", (json_int_t)e->waker_tid, "waiter",
                          stack_of(a, e->waiter), "holder", stack_of(a, e->waker), "thread",
-                         thread != NULL ? thread : json_string("?")));
+                         thread != NULL ? thread : json_string("?"), "unfinished", e->unfinished != 0));
     }
 }
 
 static void add_process(const adding *a)
 {
     const collected *c = a->collected;
-    uint64_t count = 0, total = 0;
-    for (size_t i = 0; i < c->pairs_count; i++)
-        count += c->times[i].count, total += c->times[i].total_ns;
+    uint64_t count = 0, total = 0, unfinished = 0;
+    for (size_t i = 0; i < c->pairs_count; i++) {
+        count += c->times[i].count;
+        total += c->times[i].total_ns;
+        unfinished += c->times[i].unfinished;
+    }
     json_t *name = json_string(c->program);
     append(a, "processes",
            json_pack("{sI so sn sI sI sI sI sI sI sI}", "pid", (json_int_t)c->pid, "program",
                      name != NULL ? name : json_string("?"), "acquisitions", "locks",
                      (json_int_t)json_object_size(a->locks), "contended", (json_int_t)count, "waited_ns",
                      (json_int_t)total, "void_waits", (json_int_t)c->voids, "still_waiting",
-                     (json_int_t)c->still_waiting, "lost_waits", (json_int_t)c->lost_waits, "lost_stacks",
+                     (json_int_t)unfinished, "lost_waits", (json_int_t)c->lost_waits, "lost_stacks",
                      (json_int_t)c->lost_stacks));
 }
 

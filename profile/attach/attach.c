@@ -97,32 +97,48 @@ static struct futex *load(const collected *c)
     return f;
 }
 
-/* Threads that wait already: their waits count from now. */
-static void visit_threads(const collected *c, struct futex *f)
+/* Threads that wait already: their waits count from now. Or, in the end, those that wait still. */
+static bool visit_threads(const collected *c, struct futex *f)
 {
     union bpf_iter_link_info which = {.task = {.pid = c->pid}};
-    struct bpf_iter_attach_opts options = {
-        .sz = sizeof options, .link_info = &which, .link_info_len = sizeof which};
+    struct bpf_iter_attach_opts options;
+    memset(&options, 0, sizeof options); /* its padding, too: libbpf looks */
+    options.sz = sizeof options;
+    options.link_info = &which;
+    options.link_info_len = sizeof which;
     struct bpf_link *link = bpf_program__attach_iter(f->progs.visit, &options);
     int fd = link != NULL ? bpf_iter_create(bpf_link__fd(link)) : -1;
     char none[64];
-    if (fd < 0)
-        give_up(c, errno);
-    while (read(fd, none, sizeof none) > 0 || errno == EAGAIN)
+    while (fd >= 0 && (read(fd, none, sizeof none) > 0 || errno == EAGAIN))
         errno = 0;
-    close(fd);
+    int error = errno;
+    if (fd >= 0)
+        close(fd);
     bpf_link__destroy(link);
+    errno = error;
+    return fd >= 0;
 }
 
 /* ---- while it runs */
 
+typedef struct watching {
+    collected *collected;
+    struct futex *futex;
+} watching;
+
 static int take(void *input, void *data, size_t size)
 {
+    const watching *w = input;
     const uint64_t *type = data;
     if (*type == ATTACH_SAMPLE && size >= sizeof(struct attach_sample))
-        collected_add_sample(input, data);
-    if (*type == ATTACH_LONG && size >= sizeof(struct attach_long))
-        collected_add_long(input, data);
+        collected_add_sample(w->collected, data);
+    if (*type == ATTACH_LONG && size >= sizeof(struct attach_long)) {
+        const struct attach_long *e = data;
+        collected_add_long(w->collected, e);
+        uint64_t least = collected_least(w->collected, e->address);
+        if (least > 0)
+            bpf_map_update_elem(bpf_map__fd(w->futex->maps.least), &e->address, &least, BPF_ANY);
+    }
     return 0;
 }
 
@@ -131,25 +147,25 @@ static const char *watch(const attachment *a, collected *c, struct futex *f)
 {
     enum { PAUSE_MS = 100 };
     const char *why = NULL;
-    int process = (int)syscall(SYS_pidfd_open, a->pid, 0);
-    struct ring_buffer *ring = ring_buffer__new(bpf_map__fd(f->maps.ring), take, c, NULL);
-    if (process < 0 || ring == NULL)
+    watching w = {c, f};
+    struct ring_buffer *ring = ring_buffer__new(bpf_map__fd(f->maps.ring), take, &w, NULL);
+    if (ring == NULL)
         fail("-p %u: %s", (unsigned)a->pid, strerror(errno));
     while (why == NULL) {
         uint64_t now = pawl_nanoseconds(CLOCK_MONOTONIC), left = PAUSE_MS;
         if (a->for_ns > 0)
             left = c->start_ns + a->for_ns > now ? (c->start_ns + a->for_ns - now) / 1000000 + 1 : 0;
-        struct pollfd ended = {.fd = process, .events = POLLIN};
+        struct pollfd ended = {.fd = a->process, .events = POLLIN};
         poll(&ended, 1, left < PAUSE_MS ? (int)left : PAUSE_MS);
         ring_buffer__consume(ring);
-        f->bss->least_ns = collected_least(c);
         why = ended.revents != 0 ? "the process ended" : stopped ? "interrupted" : left == 0 ? "" : NULL;
     }
+    f->bss->ending = 1;
+    visit_threads(c, f);
     futex__detach(f);
     c->end_ns = pawl_nanoseconds(CLOCK_MONOTONIC);
     ring_buffer__consume(ring);
     ring_buffer__free(ring);
-    close(process);
     return why;
 }
 
@@ -167,19 +183,6 @@ static void fetch_waits(collected *c, struct futex *f)
     }
 }
 
-/* What the kernel says now: "202 0xADDRESS ...". A thread may have left while it was visited. */
-static bool is_waiting(const collected *c, uint32_t tid, uint64_t address)
-{
-    char path[64];
-    uintmax_t number, at;
-    snprintf(path, sizeof path, "/proc/%u/task/%u/syscall", (unsigned)c->pid, (unsigned)tid);
-    FILE *file = fopen(path, "re");
-    int found = file != NULL ? fscanf(file, "%ju %jx", &number, &at) : -1;
-    if (file != NULL)
-        fclose(file);
-    return file == NULL || (found == 2 && number == SYS_futex && at == address);
-}
-
 /* Waits that have not ended: as long as they were watched. */
 static void fetch_waiting(collected *c, struct futex *f)
 {
@@ -187,26 +190,25 @@ static void fetch_waiting(collected *c, struct futex *f)
     uint32_t tid, *before = NULL;
     struct attach_waiting w;
     for (; bpf_map_get_next_key(fd, before, &tid) == 0; before = &tid) {
-        if (bpf_map_lookup_elem(fd, &tid, &w) != 0 || w.start_ns >= c->end_ns ||
-            !is_waiting(c, tid, w.address))
+        if (bpf_map_lookup_elem(fd, &tid, &w) != 0 || w.start_ns >= c->end_ns || !w.seen)
             continue;
         uint64_t ns = c->end_ns - w.start_ns;
         collected_add_pair(c, &(struct attach_pair){w.address, w.waiter, 0},
-                           &(struct attach_times){1, ns, ns});
+                           &(struct attach_times){1, ns, ns, 1});
         collected_add_long(c, &(struct attach_long){.type = ATTACH_LONG,
                                                     .address = w.address,
                                                     .waiter = w.waiter,
                                                     .start_ns = w.start_ns,
                                                     .end_ns = c->end_ns,
-                                                    .waiter_tid = tid});
-        c->still_waiting++;
+                                                    .waiter_tid = tid,
+                                                    .unfinished = 1});
     }
 }
 
 static void read_program(uint32_t pid, char *room)
 {
     char link[64];
-    snprintf(link, sizeof link, "/proc/%u/exe", (unsigned)pid);
+    snprintf(link, sizeof link, "/proc/%u/exe", (unsigned)attach_alive(pid));
     ssize_t length = readlink(link, room, PATH_MAX - 1);
     strcpy(length > 0 ? room + length : room, length > 0 ? "" : "?");
 }
@@ -214,9 +216,7 @@ static void read_program(uint32_t pid, char *room)
 static void add_notes(json_t *document, const collected *c)
 {
     json_t *notes = json_array();
-    char now[PATH_MAX];
-    read_program(c->pid, now);
-    if (strcmp(now, "?") != 0 && strcmp(now, c->program) != 0)
+    if (c->execs > 0)
         json_array_append_new(notes,
                               json_string("the process became another program meanwhile: places before that "
                                           "have wrong names"));
@@ -245,8 +245,18 @@ static void renew_maps(collected *c)
     }
 }
 
+/* What was read by its number may be another process's. */
+static void check_alive(const attachment *a)
+{
+    if (poll(&(struct pollfd){.fd = a->process, .events = POLLIN}, 1, 0) > 0)
+        fail("-p %u: has ended already", (unsigned)a->pid);
+}
+
 void attach_run(const attachment *a, json_t *document)
 {
+    struct sigaction ask = {.sa_handler = stop, .sa_flags = SA_RESTART};
+    sigaction(SIGINT, &ask, NULL); /* first: to load takes a while */
+    sigaction(SIGTERM, &ask, NULL);
     collected *c = allocate(1, sizeof *c);
     c->pid = a->pid;
     c->maps = attach_maps(a->pid);
@@ -254,16 +264,18 @@ void attach_run(const attachment *a, json_t *document)
         fail("-p %u: %s", (unsigned)a->pid, strerror(errno != 0 ? errno : ESRCH));
     read_program(c->pid, c->program);
     struct futex *f = load(c);
-    sigaction(SIGINT, &(struct sigaction){.sa_handler = stop}, NULL);
-    sigaction(SIGTERM, &(struct sigaction){.sa_handler = stop}, NULL);
+    check_alive(a);
     c->start_ns = pawl_nanoseconds(CLOCK_MONOTONIC);
-    visit_threads(c, f);
+    if (!visit_threads(c, f))
+        give_up(c, errno);
     const char *why = watch(a, c, f);
     fetch_waits(c, f);
     fetch_waiting(c, f);
     c->lost_stacks = f->bss->lost_stacks;
     c->lost_waits = f->bss->lost_waits;
     c->voids = f->bss->voids;
+    c->execs = f->bss->execs;
+    close(a->process);
     futex__destroy(f);
     renew_maps(c);
     json_object_set_new(document, "attached", json_true());

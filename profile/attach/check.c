@@ -3,6 +3,7 @@
 
 #include "cli/cli.h"
 
+#include <dirent.h>
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -10,6 +11,7 @@
 #include <linux/capability.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 enum { PERFMON = 38, BPF = 39 }; /* capabilities that old headers lack */
@@ -35,6 +37,29 @@ static uint64_t field(const char *status, const char *name, int base)
     return at != NULL ? strtoull(at + strlen(name), NULL, base) : 0;
 }
 
+static bool has_ended(uint32_t pid, const char *thread)
+{
+    char name[300], text[4096];
+    snprintf(name, sizeof name, "task/%s/status", thread);
+    return !read_file(pid, name, text, sizeof text) || strstr(text, "\nState:\tZ") != NULL ||
+           strstr(text, "\nState:\tX") != NULL;
+}
+
+uint32_t attach_alive(uint32_t pid)
+{
+    char path[64];
+    snprintf(path, sizeof path, "/proc/%u/task", (unsigned)pid);
+    DIR *threads = opendir(path);
+    struct dirent *entry;
+    uint32_t found = 0;
+    while (threads != NULL && found == 0 && (entry = readdir(threads)) != NULL)
+        if (entry->d_name[0] != '.' && !has_ended(pid, entry->d_name))
+            found = (uint32_t)strtoul(entry->d_name, NULL, 10);
+    if (threads != NULL)
+        closedir(threads);
+    return found;
+}
+
 static void check_kind(uint32_t pid)
 {
     enum { KERNEL_THREAD = 0x00200000, FLAGS = 6 }; /* the sixth number after the state */
@@ -42,7 +67,6 @@ static void check_kind(uint32_t pid)
     if (!read_file(pid, "status", text, sizeof text))
         fail("-p %u: %s", (unsigned)pid, strerror(errno == ENOENT ? ESRCH : errno));
     uint64_t leader = field(text, "\nTgid:", 10);
-    bool dead = strstr(text, "\nState:\tZ") != NULL || strstr(text, "\nState:\tX") != NULL;
     if (leader != pid)
         fail("-p %u: is a thread of process %" PRIu64, (unsigned)pid, leader);
     if (!read_file(pid, "stat", text, sizeof text))
@@ -53,16 +77,21 @@ static void check_kind(uint32_t pid)
         strtoll(at, &at, 10);
     if ((strtoull(at, NULL, 10) & KERNEL_THREAD) != 0)
         fail("-p %u: is a thread of the kernel, which has no user's stack", (unsigned)pid);
-    if (dead)
+    if (attach_alive(pid) == 0)
         fail("-p %u: has ended already", (unsigned)pid);
+}
+
+static int open_program(uint32_t pid)
+{
+    char path[64];
+    snprintf(path, sizeof path, "/proc/%u/exe", (unsigned)attach_alive(pid));
+    return open(path, O_RDONLY | O_CLOEXEC);
 }
 
 static void check_program(uint32_t pid)
 {
     Elf64_Ehdr head;
-    char path[64];
-    snprintf(path, sizeof path, "/proc/%u/exe", (unsigned)pid);
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    int fd = open_program(pid);
     bool known = fd >= 0 && read(fd, &head, sizeof head) == (ssize_t)sizeof head;
     if (fd >= 0)
         close(fd);
@@ -73,9 +102,7 @@ static void check_program(uint32_t pid)
 /* Not even a process of our own is, if it has rights that we lack. The maps would do, but newer kernels show them more freely. */
 static bool is_readable(uint32_t pid)
 {
-    char path[64];
-    snprintf(path, sizeof path, "/proc/%u/exe", (unsigned)pid);
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    int fd = open_program(pid);
     if (fd >= 0)
         close(fd);
     return fd >= 0;
@@ -106,9 +133,13 @@ static void check_rights(uint32_t pid)
              (unsigned)pid);
 }
 
-void attach_check(uint32_t pid)
+int attach_check(uint32_t pid)
 {
+    int process = (int)syscall(SYS_pidfd_open, pid, 0), error = errno;
     check_kind(pid);
     check_rights(pid);
     check_program(pid);
+    if (process < 0)
+        fail("-p %u: %s", (unsigned)pid, strerror(error));
+    return process;
 }

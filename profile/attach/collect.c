@@ -37,31 +37,34 @@ static uint64_t length_of(const struct attach_long *e)
     return e->end_ns - e->start_ns;
 }
 
-static size_t shortest(const collected *c)
+/* Of the waits for a futex, or of all if it is 0: their number, and the place of the shortest. */
+static size_t shortest(const collected *c, uint64_t address, size_t *place)
 {
-    size_t least = 0;
-    for (size_t i = 1; i < c->longest_count; i++)
-        if (length_of(&c->longest[i]) < length_of(&c->longest[least]))
-            least = i;
-    return least;
+    size_t count = 0;
+    for (size_t i = 0; i < c->longest_count; i++) {
+        if (address != 0 && c->longest[i].address != address)
+            continue;
+        if (count++ == 0 || length_of(&c->longest[i]) < length_of(&c->longest[*place]))
+            *place = i;
+    }
+    return count;
 }
 
+/* A few of each futex: idle threads wait longest, but not for locks. */
 void collected_add_long(collected *c, const struct attach_long *e)
 {
-    size_t place = c->longest_count;
-    if (place == ATTACH_LONGEST) {
-        place = shortest(c);
-        if (length_of(&c->longest[place]) >= length_of(e))
-            return;
-    } else {
-        c->longest_count++;
-    }
+    size_t place = 0;
+    if (shortest(c, e->address, &place) < ATTACH_EACH && shortest(c, 0, &place) < ATTACH_LONGEST)
+        place = c->longest_count++;
+    else if (length_of(&c->longest[place]) >= length_of(e))
+        return;
     c->longest[place] = *e;
 }
 
-uint64_t collected_least(const collected *c)
+uint64_t collected_least(const collected *c, uint64_t address)
 {
-    return c->longest_count == ATTACH_LONGEST ? length_of(&c->longest[shortest(c)]) : 0;
+    size_t place = 0;
+    return shortest(c, address, &place) == ATTACH_EACH ? length_of(&c->longest[place]) : 0;
 }
 
 void collected_free(collected *c)

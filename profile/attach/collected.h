@@ -6,7 +6,7 @@
 
 #include <limits.h>
 
-enum { ATTACH_LONGEST = 256 }; /* waits that are kept one by one */
+enum { ATTACH_LONGEST = 1 << 14, ATTACH_EACH = 10 }; /* waits that are kept one by one, and of one futex */
 
 typedef struct collected {
     uint32_t pid;
@@ -20,8 +20,7 @@ typedef struct collected {
     size_t pairs_count;
     struct attach_long longest[ATTACH_LONGEST]; /* in no order */
     size_t longest_count;
-    uint64_t lost_stacks, lost_waits, voids;
-    size_t still_waiting;
+    uint64_t lost_stacks, lost_waits, voids, execs;
 } collected;
 
 /* maps.c: the text of /proc/PID/maps, to be freed; NULL, with errno, if it can't be read or is empty. */
@@ -32,8 +31,8 @@ void collected_add_long(collected *c, const struct attach_long *e);
 void collected_add_pair(collected *c, const struct attach_pair *pair, const struct attach_times *times);
 void collected_add_sample(collected *c, const struct attach_sample *s);
 
-/* The shortest wait that is worth to be told. */
-uint64_t collected_least(const collected *c);
+/* No shorter wait for this futex will be kept. */
+uint64_t collected_least(const collected *c, uint64_t address);
 void collected_free(collected *c);
 
 /* unwind.c: the return addresses, innermost first. Returns their number. */

@@ -15,7 +15,7 @@
 #include "futex.h"
 #include "futex_maps.h"
 
-enum { SYS_FUTEX = 202, SYS_RESTART = 219, OP_MASK = 127, ASLEEP = 1 };
+enum { SYS_FUTEX = 202, SYS_RESTART = 219, OP_MASK = 127, ASLEEP = 1 | 4 /* or stopped in its sleep */ };
 enum { WOULD_BLOCK = -11, RESTART_FIRST = -512, RESTART_LAST = -516 };
 
 static int is_target(void)
@@ -166,15 +166,15 @@ int BPF_PROG(wake, struct task_struct *woken)
     return 0;
 }
 
-static void tell(const struct attach_waiting *w, uint32_t tid, uint64_t now)
+static void tell(const struct attach_waiting *w, uint32_t tid, uint64_t now, uint32_t unfinished)
 {
-    struct attach_long e = {ATTACH_LONG, w->address, w->waiter,    w->waker, w->start_ns,
-                            now,         tid,        w->waker_tid, ""};
+    struct attach_long e = {ATTACH_LONG, w->address,   w->waiter,  w->waker, w->start_ns, now,
+                            tid,         w->waker_tid, unfinished, 0,        ""};
     bpf_get_current_comm(e.name, sizeof e.name);
     bpf_ringbuf_output(&ring, &e, sizeof e, 0);
 }
 
-static void add(const struct attach_waiting *w, uint64_t ns)
+static void add(const struct attach_waiting *w, uint64_t ns, uint32_t unfinished)
 {
     struct attach_pair pair = {w->address, w->waiter, w->waker};
     struct attach_times none = {0};
@@ -189,8 +189,18 @@ static void add(const struct attach_waiting *w, uint64_t ns)
     }
     __sync_fetch_and_add(&t->count, 1);
     __sync_fetch_and_add(&t->total_ns, ns);
+    __sync_fetch_and_add(&t->unfinished, unfinished);
     if (ns > t->worst_ns)
         t->worst_ns = ns;
+}
+
+static void finish(const struct attach_waiting *w, uint32_t tid, uint32_t unfinished)
+{
+    uint64_t now = bpf_ktime_get_ns(), ns = now - w->start_ns;
+    uint64_t *shortest = bpf_map_lookup_elem(&least, &w->address);
+    add(w, ns, unfinished);
+    if (shortest == NULL || ns > *shortest)
+        tell(w, tid, now, unfinished);
 }
 
 SEC("tp_btf/sys_exit")
@@ -208,19 +218,37 @@ int BPF_PROG(leave, struct pt_regs *r, long result)
         w->restarts = 1;
         return 0;
     }
-    uint64_t now = bpf_ktime_get_ns(), ns = now - w->start_ns;
-    if (result == WOULD_BLOCK) {
+    if (result == WOULD_BLOCK)
         __sync_fetch_and_add(&voids, 1);
-    } else {
-        add(w, ns);
-        if (ns > least_ns)
-            tell(w, tid, now);
-    }
+    else
+        finish(w, tid, 0);
     bpf_map_delete_elem(&waiting, &tid);
     return 0;
 }
 
-/* ---- threads that wait already: each is visited once */
+/* A thread that is killed, or that is no more because another one calls exec(), never leaves its call. */
+SEC("tp_btf/sched_process_exit")
+int BPF_PROG(die)
+{
+    uint32_t tid = (uint32_t)bpf_get_current_pid_tgid();
+    struct attach_waiting *w = bpf_map_lookup_elem(&waiting, &tid);
+    struct pt_regs *r = (struct pt_regs *)bpf_task_pt_regs(bpf_get_current_task_btf());
+    if (w != NULL && (r->orig_ax == SYS_FUTEX || r->orig_ax == SYS_RESTART))
+        finish(w, tid, 1);
+    bpf_map_delete_elem(&waiting, &tid);
+    bpf_map_delete_elem(&waking, &tid);
+    return 0;
+}
+
+SEC("tp_btf/sched_process_exec")
+int BPF_PROG(become)
+{
+    if (is_target())
+        __sync_fetch_and_add(&execs, 1);
+    return 0;
+}
+
+/* ---- threads that wait already, and those that wait still: each is visited once */
 
 struct visit {
     struct attach_sample *sample;
@@ -249,11 +277,17 @@ int visit(struct bpf_iter__task *context)
     struct pt_regs *r = (struct pt_regs *)bpf_task_pt_regs(task);
     if (r->orig_ax != SYS_FUTEX || !waits_in(r->si & OP_MASK))
         return 0;
+    tid = (uint32_t)task->pid;
+    if (ending) {
+        struct attach_waiting *w = bpf_map_lookup_elem(&waiting, &tid);
+        if (w != NULL && w->address == r->di)
+            w->seen = 1;
+        return 0;
+    }
     begin(s, r);
     struct visit v = {s, task};
     bpf_loop(ATTACH_STACK / ATTACH_CHUNK, copy_chunk, &v, 0);
     struct attach_waiting w = {.address = r->di, .waiter = number_of(s, r), .start_ns = bpf_ktime_get_ns()};
-    tid = (uint32_t)task->pid;
     bpf_map_update_elem(&waiting, &tid, &w, BPF_NOEXIST);
     return 0;
 }

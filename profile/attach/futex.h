@@ -25,6 +25,8 @@ struct attach_waiting {
     uint64_t waiter, waker; /* stacks */
     uint32_t waker_tid;
     uint32_t restarts; /* a signal was handled, and the call goes on */
+    uint32_t seen;     /* in the end: it still waits */
+    uint32_t unused;
 };
 
 struct attach_pair {
@@ -33,6 +35,7 @@ struct attach_pair {
 
 struct attach_times {
     uint64_t count, total_ns, worst_ns;
+    uint64_t unfinished; /* of them, those that did not end before the thread or the profile did */
 };
 
 /* What the ring brings: a stack that was not seen before, or a long wait. */
@@ -52,5 +55,6 @@ struct attach_long {
     uint64_t address, waiter, waker;
     uint64_t start_ns, end_ns;
     uint32_t waiter_tid, waker_tid;
+    uint32_t unfinished, unused;
     char name[16];
 };

@@ -47,6 +47,14 @@ struct {
     __type(value, struct attach_times);
 } waits SEC(".maps");
 
+/* From address to time: shorter waits are not told one by one. */
+struct {
+    __uint(type, BPF_MAP_TYPE_HASH);
+    __uint(max_entries, ATTACH_WAITS);
+    __type(key, uint64_t);
+    __type(value, uint64_t);
+} least SEC(".maps");
+
 struct {
     __uint(type, BPF_MAP_TYPE_RINGBUF);
     __uint(max_entries, ATTACH_RING);
@@ -72,5 +80,6 @@ const volatile uint32_t target = 0;                           /* its pid */
 const volatile uint64_t namespace_dev = 0, namespace_ino = 0; /* that it counts in; 0: the first one */
 const volatile uint64_t range_from[ATTACH_RANGES], range_to[ATTACH_RANGES]; /* of code */
 
-uint64_t least_ns;                       /* shorter waits are not told one by one */
+uint32_t ending;                         /* who still waits is marked */
 uint64_t lost_stacks, lost_waits, voids; /* voids: waits that returned at once */
+uint64_t execs;                          /* how often it became another program */

@@ -38,10 +38,11 @@ static char *with_root(const char *maps, uint32_t pid)
 
 char *attach_maps(uint32_t pid)
 {
-    char *maps = live_maps(pid);
-    if (maps == NULL || !sees_other_files(pid))
+    uint32_t thread = attach_alive(pid);
+    char *maps = live_maps(thread);
+    if (maps == NULL || !sees_other_files(thread))
         return maps;
-    char *text = with_root(maps, pid);
+    char *text = with_root(maps, thread);
     free(maps);
     return text;
 }

@@ -3,7 +3,7 @@
 
 #include "cli/cli.h"
 
-void attach_check(uint32_t pid)
+int attach_check(uint32_t pid)
 {
     fail("-p %u: this pawl was built without %s", (unsigned)pid, PAWL_NO_ATTACH);
 }

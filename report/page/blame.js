@@ -1,9 +1,15 @@
-/* blame.js - the table of locks, and who blocks whom */
+/* blame.js - the tables of locks and of holds, and who blocks whom */
 
 const SITES = 12; /* rows and columns of the matrix */
+const HOLDS = 50; /* rows of the table of holds */
 
 function cell(tag, text, isText) {
   return make(tag, isText ? { class: "text" } : {}, text);
+}
+
+function table(titles, texts, rows) {
+  return make("div", { class: "scroll" }, make("table", {}, make("thead", {}, make("tr", {}, ...titles.map((t, i) => cell("th", t, i < texts)))),
+    make("tbody", {}, ...rows.map((row) => make("tr", {}, ...row.map((text, i) => cell("td", text, i < texts)))))));
 }
 
 function locksSection() {
@@ -11,10 +17,23 @@ function locksSection() {
     ...(profile.attached ? [] : ["Held, mean", "Held, worst"])];
   const counts = (l) => (profile.attached ? [l.contended.toLocaleString("en")] : [l.acquisitions.toLocaleString("en"), share(l.contended, l.acquisitions)]);
   const holds = (l) => (profile.attached ? [] : [l.hold_mean_ns, l.hold_worst_ns].map((ns) => (l.holds_timed ? duration(ns) : "–")));
-  const rows = profile.locks.map((l) => make("tr", {}, cell("td", l.name, true), cell("td", l.kind, true),
-    ...[String(l.process), ...counts(l), duration(l.waited_ns), duration(l.worst_ns), ...holds(l)].map((text) => cell("td", text))));
-  return make("section", { id: "locks" }, make("h2", {}, "Locks"), make("div", { class: "scroll" },
-    make("table", {}, make("thead", {}, make("tr", {}, ...titles.map((t, i) => cell("th", t, i < 2)))), make("tbody", {}, ...rows))));
+  const rows = profile.locks.map((l) => [l.name, l.kind, String(l.process), ...counts(l), duration(l.waited_ns), duration(l.worst_ns), ...holds(l)]);
+  return make("section", { id: "locks" }, make("h2", {}, "Locks"), table(titles, 2, rows));
+}
+
+/* By lock and site, longest first; none of a process that was attached to. */
+function holdsSections() {
+  const sites = new Map();
+  for (const hold of profile.holds) {
+    const key = `${hold.lock} ${siteOf(hold.stack)}`;
+    const known = sites.get(key) ?? { site: siteOf(hold.stack), lock: profile.locks[hold.lock].name, count: 0, total: 0, worst: 0 };
+    sites.set(key, { ...known, count: known.count + hold.count, total: known.total + hold.total_ns, worst: Math.max(known.worst, hold.worst_ns) });
+  }
+  const rows = [...sites.values()].sort((a, b) => b.total - a.total).slice(0, HOLDS)
+    .map((h) => [h.site, h.lock, h.count.toLocaleString("en"), duration(h.total), duration(h.total / h.count), duration(h.worst)]);
+  if (!rows.length) return [];
+  return [make("section", { id: "holds" }, make("h2", {}, "Holds"), make("p", { class: "note" }, "By the line that acquired the lock; of those that were timed."),
+    table(["Acquired in", "Lock", "Timed", "Held", "Mean", "Worst"], 2, rows))];
 }
 
 /* By total, longest first. */

@@ -1,10 +1,22 @@
 /* flame.js - a flame graph of the time waited: where threads waited, or who made them wait */
 
+/* Of a C++ function's name, what comes before its parameters. */
+function plainName(name) {
+  let at = name.endsWith(" const") ? name.length - 6 : name.length;
+  if (name[at - 1] !== ")") return name;
+  let depth = 0;
+  do {
+    at--;
+    depth += (name[at] === ")") - (name[at] === "(");
+  } while (at > 0 && depth > 0);
+  return at > 0 && !name.slice(0, at).endsWith("operator") ? name.slice(0, at) : name;
+}
+
 function frameText(index) {
   const f = profile.frames[index];
   const base = (path) => path.split("/").pop();
-  if (f.function && f.file) return `${f.function} (${base(f.file)}:${f.line})`;
-  if (f.function) return f.module ? `${f.function} (${base(f.module)}+${f.offset})` : f.function;
+  if (f.function && f.file) return `${plainName(f.function)} (${base(f.file)}:${f.line})`;
+  if (f.function) return f.module ? `${plainName(f.function)} (${base(f.module)}+${f.offset})` : plainName(f.function);
   return f.module ? `${base(f.module)}+${f.offset}` : f.offset;
 }
 

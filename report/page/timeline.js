@@ -26,7 +26,10 @@ function rowOf(wait, i, x) {
   const y = TOP + i * ROW, lock = profile.locks[wait.lock].name;
   const others = profile.worst.filter((o) => o !== wait && o.lock === wait.lock && o.start_ns < endOf(wait) && endOf(o) > wait.start_ns).length;
   return svg("g", { class: "wait" },
-    svg("text", { x: LEFT, y: y + 11 }, `${lock}: ${siteOf(wait.waiter)} waited ${duration(wait.waited_ns)}${profile.attached ? ", woken by" : " for"} ${siteOf(wait.holder)}`
+    svg("text", { x: LEFT, y: y + 11 }, `${siteOf(wait.waiter)} waited ${duration(wait.waited_ns)}`
+      + (wait.unfinished && profile.attached ? "" : `${profile.attached ? ", woken by" : " for"} ${siteOf(wait.holder)}`)
+      + (wait.unfinished ? ", has not ended" : "")
+      + `: ${lock}`
       + (others ? ` (${others} more waited)` : "")),
     ...(wait.holder_tid && !profile.attached ? [bar("holder", heldFrom(wait), endOf(wait), y + 16, x, `thread ${wait.holder_tid} held it: ${siteOf(wait.holder)}`)] : []),
     bar("waiter", wait.start_ns, endOf(wait), y + 26, x, `thread ${wait.waiter_tid} ${wait.thread} waited ${duration(wait.waited_ns)}`),

@@ -15,13 +15,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { HOLD_MS = 10 };
+enum { HOLD_MS = 10, CROWD = 300 };
 
 pthread_mutex_t wanted = PTHREAD_MUTEX_INITIALIZER;
 static pthread_spinlock_t spin;
 static pthread_mutex_t ready_mutex = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t ready_changed = PTHREAD_COND_INITIALIZER;
 static bool ready;
+static int sleepers;
 static pthread_barrier_t together;
 static pid_t waiting[2]; /* threads that are about to lock */
 static bool spins;
@@ -89,10 +90,23 @@ typedef struct role {
     void (*function)(void);
 } role;
 
+/* Two ways to the same lines. */
+__attribute__((noinline)) static void by_day(const role *r)
+{
+    r->function();
+    __asm__ volatile("" ::: "memory");
+}
+
+__attribute__((noinline)) static void by_night(const role *r)
+{
+    r->function();
+    __asm__ volatile("nop" ::: "memory");
+}
+
 static void *repeat(void *argument)
 {
     for (int i = 0; i < rounds; i++) {
-        ((role *)argument)->function();
+        (i % 2 == 0 ? by_day : by_night)((const role *)argument);
         pthread_barrier_wait(&together);
     }
     return NULL;
@@ -115,6 +129,7 @@ static void contend(void)
 __attribute__((noinline)) void sleeper(void)
 {
     pthread_mutex_lock(&ready_mutex);
+    sleepers++;
     while (!ready)
         pthread_cond_wait(&ready_changed, &ready_mutex); /* SLEEPER */
     pthread_mutex_unlock(&ready_mutex);
@@ -144,6 +159,26 @@ static void wake(void)
     nap(HOLD_MS);
     waker();
     pthread_join(other, NULL);
+}
+
+/* Idle threads wait longer than anybody who wants the lock. */
+static void contend_in_a_crowd(void)
+{
+    static pthread_t crowd[CROWD];
+    for (int i = 0; i < CROWD; i++)
+        pthread_create(&crowd[i], NULL, sleep_once, NULL);
+    for (bool all = false; !all; nap(1)) {
+        pthread_mutex_lock(&ready_mutex);
+        all = sleepers == CROWD;
+        pthread_mutex_unlock(&ready_mutex);
+    }
+    contend();
+    pthread_mutex_lock(&ready_mutex);
+    ready = true;
+    pthread_cond_broadcast(&ready_changed);
+    pthread_mutex_unlock(&ready_mutex);
+    for (int i = 0; i < CROWD; i++)
+        pthread_join(crowd[i], NULL);
 }
 
 /* ---- many locks, and its end */
@@ -191,6 +226,8 @@ int main(int argc, char **argv)
         use_many(rounds);
     } else if (strcmp(how, "cond") == 0) {
         wake();
+    } else if (strcmp(how, "crowd") == 0) {
+        contend_in_a_crowd();
     } else if (strcmp(how, "fork") == 0) {
         pid_t child = fork();
         if (child == 0)

@@ -7,6 +7,7 @@ import pathlib
 import shutil
 import signal
 import subprocess
+import time
 
 from harness import Skipped, check, eventually, folder, pawl, refused, root, run, test
 from profiles import attached, blamed, culprit, frames, hottest, line_of, obstacle, running
@@ -108,14 +109,14 @@ def attach_ends_with_the_process_or_when_asked_to():
         raise Skipped(obstacle())
     with folder() as f, running("sleep", 600) as process:
         viewer = subprocess.Popen([str(harness.build / "pawl"), "profile", "-p", str(process.pid), "--json", f"{f}/p"])
-        eventually(lambda: "anon_inode:[pidfd]" in descriptors(viewer.pid), "it did not start")
+        eventually(lambda: "anon_inode:[eventpoll]" in descriptors(viewer.pid), "it did not start")
         process.kill()
         process.wait()
         check(viewer.wait(300) == 0 and json.loads(pathlib.Path(f, "p").read_text())["end"] == "the process ended", "its end")
     for how in (signal.SIGINT, signal.SIGTERM):
         with folder() as f, running("sleep", 600) as process:
             viewer = subprocess.Popen([str(harness.build / "pawl"), "profile", "-p", str(process.pid), "--json", f"{f}/p"])
-            eventually(lambda: "anon_inode:[pidfd]" in descriptors(viewer.pid), "it did not start")
+            eventually(lambda: "anon_inode:[eventpoll]" in descriptors(viewer.pid), "it did not start")
             viewer.send_signal(how)
             check(viewer.wait(300) == 0 and json.loads(pathlib.Path(f, "p").read_text())["end"] == "interrupted", "asked")
 
@@ -129,18 +130,69 @@ def descriptors(pid):
 
 
 @test
-def attach_says_that_the_process_became_another_program():
+def attach_says_that_the_process_became_another_program_and_invents_no_wait():
     if obstacle():
         raise Skipped(obstacle())
-    with folder() as f, running("sh", "-c", f"while ! [ -e {f}/go ]; do sleep 0.1; done; exec sleep 600") as process:
+    with folder() as f, running(harness.build / "tests/profile/waiters", "exec") as process:
+        eventually(lambda: attached(process.pid)["processes"][0]["still_waiting"] == 1, "its thread")
         viewer = subprocess.Popen([str(harness.build / "pawl"), "profile", "-p", str(process.pid), "--json", f"{f}/p"])
-        eventually(lambda: "anon_inode:[pidfd]" in descriptors(viewer.pid), "it did not start")
-        pathlib.Path(f, "go").write_text("go\n")
-        eventually(lambda: os.readlink(f"/proc/{process.pid}/exe").endswith(("/sleep", "/coreutils")), "it did not go on")
+        eventually(lambda: "anon_inode:[eventpoll]" in descriptors(viewer.pid), "it did not start")
+        process.send_signal(signal.SIGUSR1)
+        eventually(lambda: b"nothing" in pathlib.Path(f"/proc/{process.pid}/cmdline").read_bytes(), "it did not go on")
+        time.sleep(0.5)
         viewer.send_signal(signal.SIGINT)
         check(viewer.wait(300) == 0, "its end")
-        notes = json.loads(pathlib.Path(f, "p").read_text())["notes"]
-        check(notes[0].startswith("the process became another program"), str(notes))
+        profile = json.loads(pathlib.Path(f, "p").read_text())
+        check(profile["notes"][0].startswith("the process became another program"), str(profile["notes"]))
+        ends = [w["start_ns"] + w["waited_ns"] for w in profile["worst"]]
+        check(len(ends) == 1 and ends[0] < profile["elapsed_ns"] - 500e6 and profile["worst"][0]["unfinished"], str(profile["worst"]))
+
+
+@test
+def attach_watches_a_process_whose_first_thread_has_ended():
+    with running(harness.build / "tests/profile/waiters", "leader") as process:
+        eventually(lambda: "Z" in pathlib.Path(f"/proc/{process.pid}/stat").read_text().split()[2], "it did not end")
+        eventually(lambda: hottest(attached(process.pid), "mutex"), "never found")
+
+
+@test
+def attach_keeps_the_longest_waits_for_locks_whatever_idle_threads_do():
+    with running(culprit(), "crowd", 1000000) as process:
+        longest = lambda: [(p["locks"][w["lock"]]["name"], w["unfinished"]) for p in [attached(process.pid)] for w in p["worst"]]
+        eventually(lambda: ("wanted", False) in longest() and any(name.startswith("ready_changed") and w for name, w in longest()), "never found")
+
+
+WHILE_LOADING = r"""
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+int bpf_object__load_skeleton(void *skeleton)
+{
+    int pid = atoi(getenv("VICTIM")), fd = syscall(SYS_pidfd_open, pid, 0);
+    struct pollfd ended = {fd, POLLIN, 0};
+    kill(pid, atoi(getenv("SIGNAL")));
+    if (pid != getpid())
+        poll(&ended, 1, -1);
+    return ((int (*)(void *))dlsym(RTLD_NEXT, "bpf_object__load_skeleton"))(skeleton);
+}
+"""
+
+
+@test
+def attach_notices_what_happens_while_it_gets_ready():
+    if obstacle():
+        raise Skipped(obstacle())
+    with folder() as f, running("sleep", 600) as process:
+        harness.preload(f, "shim", WHILE_LOADING)
+        shim = lambda victim, number: f"exec env VICTIM={victim} SIGNAL={number} LD_PRELOAD={f}/shim.so {harness.build}/pawl profile -p {process.pid} --json {f}/p"
+        p = run("sh", "-c", shim("$$", int(signal.SIGINT)))
+        check(p.returncode == 0 and json.loads(pathlib.Path(f, "p").read_text())["end"] == "interrupted", f"exit {p.returncode}: {p.stderr}")
+        p = run("sh", "-c", shim(process.pid, int(signal.SIGKILL)))
+        check((p.returncode, p.stderr) == (2, f"pawl: -p {process.pid}: has ended already\n"), f"exit {p.returncode}: {p.stderr}")
 
 
 @test
@@ -152,7 +204,7 @@ def attach_reports_say_woken_not_blocked():
         check(";woken by " in folded and "blocked by" not in folded + trace + text, folded)
         check("woken by" in text and "slept in the kernel" in text and "acquired" not in text.partition("Locks")[2], text)
         names = {e["name"].split()[0] for e in json.loads(trace)["traceEvents"] if e["ph"] == "X"}
-        check(names == {"wait"}, str(names))
+        check("wait" in names and names <= {"wait", "unfinished"}, str(names))
 
 
 @test

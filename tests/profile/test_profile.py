@@ -43,16 +43,18 @@ def profile_shows_who_woke_whom_on_a_condition_variable():
 def profile_times_how_long_a_site_holds_a_lock():
     with folder() as f:
         profile = profiled(f, culprit(), "exit", 4)
-        holds = {site(profile, h["stack"]): h for h in profile["holds"]}
-        long = holds[("holder_a", line_of("/* HOLDER */"))]
-        check(long["count"] == 4 and long["total_ns"] >= 40e6, str(long))
-        check(holds[("waiter_b", line_of("WAITER_B"))]["count"] == 4, str(list(holds)))
+        holds = lambda *place: [h for h in profile["holds"] if site(profile, h["stack"]) == place]
+        long, short = holds("holder_a", line_of("/* HOLDER */")), holds("waiter_b", line_of("WAITER_B"))
+        check([h["count"] for h in long] == [2, 2] and sum(h["total_ns"] for h in long) >= 40e6, f"by day and by night: {long}")
+        check(sum(h["count"] for h in short) == 4, str(short))
 
 
 @test
 def profile_names_classes_and_templates_of_cplusplus():
     with folder() as f:
-        profile = profiled(f, harness.build / "tests/profile/culprit_cc")
+        profile = profiled(f, harness.build / "tests/profile/culprit_cc", options=("-o", f"{f}/o"))
+        text = pathlib.Path(f, "o").read_text()
+        check(f"\n        shop::take_inventory (culprit.cc:{line_of('// HOLDER', 'culprit.cc')})\n" in text, f"without parameters: {text}")
         waiter, holder, wait = blamed(profile)[0]
         inside = [(x.get("function", ""), x.get("line")) for x in frames(profile, wait["holder"])]
         expected = line_of("// HOLDER", "culprit.cc")
@@ -98,13 +100,41 @@ def profile_survives_every_end_of_the_program():
 
 
 @test
+def profile_shows_waits_that_never_ended():
+    with folder() as f:
+        profile = profiled(f, harness.build / "tests/profile/waiters", "deadlock", status=128 + signal.SIGKILL, options=("-o", f"{f}/o"))
+        line = lambda function, mark: (function, line_of(f"/* {mark} */", "waiters.c"))
+        pairs = blamed(profile)
+        check({(w, h) for w, h, _ in pairs} == {(line("eat_apples", "PEARS_SECOND"), line("eat_pears", "PEARS_FIRST")),
+                                                (line("eat_pears", "APPLES_SECOND"), line("eat_apples", "APPLES_FIRST"))}, str(pairs))
+        check(all(w["unfinished"] == w["count"] == 1 and w["worst_ns"] >= 10e6 for _, _, w in pairs), str(pairs))
+        check([(w, h) for w, h, _ in blamed(profile, "condition variable")] == [(line("sleeper", "SLEEPER"), None)], "the idle thread")
+        check([w["unfinished"] for w in profile["worst"]] == [True] * 3, str(profile["worst"]))
+        check({l["name"]: l["unfinished"] for l in profile["locks"]} == {"apples": 1, "pears": 1, "changed": 1, "mutex": 0}, str(profile["locks"]))
+        check(profile["processes"][0]["still_waiting"] == 2 and profile["processes"][0]["waited_ns"] >= 20e6, str(profile["processes"]))
+        text = pathlib.Path(f, "o").read_text()
+        for part in ["2 waits for a lock had not ended", "1 wait, 1 not ended, worst", "woken by no call that was seen"]:
+            check(part in text, f"{part}: {text}")
+
+
+@test
+def profile_keeps_the_longest_waits_for_locks_whatever_idle_threads_do():
+    with folder() as f:
+        profile = profiled(f, culprit(), "crowd", 1)
+        names = [profile["locks"][w["lock"]]["name"] for w in profile["worst"]]
+        check(names.count("wanted") == 2 and names.count("ready_changed") == 256, str(names))
+
+
+@test
 def profile_tells_processes_apart():
     with folder() as f:
-        profile = profiled(f, culprit(), "fork", 2)
+        profile = profiled(f, culprit(), "fork", 2, options=("-o", f"{f}/o"))
         parent, child = profile["processes"]
         check((parent["acquisitions"], child["acquisitions"]) == (0, 6), str(profile["processes"]))
         check(child["parent"] == parent["pid"] and {l["process"] for l in profile["locks"]} == {child["pid"]}, "by pid")
         check_culprit(profile)
+        text = pathlib.Path(f, "o").read_text()
+        check(f"mutex wanted, of process {child['pid']}\n" in text and re.search(rf"\n1 +{child['pid']} +6 .*wanted\n", text), text)
     with folder() as f:
         profile = profiled(f, culprit(), "exec", 2)
         before, after = profile["processes"]
@@ -185,6 +215,15 @@ def profile_refuses_what_it_cannot_do():
         refused(["profile", "--", f"{f}/static"], "statically linked")
         p = pawl("profile", "--", f"{f}/missing")
         check((p.returncode, p.stderr) == (127, f"pawl: '{f}/missing': No such file or directory\n"), p.stderr)
+        pathlib.Path(f, "script").write_text("#!/no/such/interpreter\n")
+        os.chmod(f"{f}/script", 0o755)
+        p = pawl("profile", "-o", f"{f}/o", "--", f"{f}/script")
+        check((p.returncode, p.stderr) == (127, f"pawl: '{f}/script': its interpreter does not exist\n"), p.stderr)
+        check(not os.path.exists(f"{f}/o"), "a report of nothing")
+        check("exit status 127" in pawl("profile", "--", "sh", "-c", "exit 127").stderr, "its own status")
+        for first, second in [(f"{f}/o", f"{f}/o"), (f"{f}/o", f"{f}/./o"), ("-", "-")]:
+            refused(["profile", "-o", first, "--json", second, "--", "true"], f"--json '{second}': --output goes there, too")
+        check(pawl("profile", "-o", "/dev/null", "--json", "/dev/null", "--", "true").returncode == 0, "a device takes both")
         pathlib.Path(f, "text").write_text("hello")
         os.chmod(f"{f}/text", 0o644)
         p = pawl("profile", "--", f"{f}/text")

@@ -3,9 +3,11 @@
 import json
 import os
 import pathlib
+import struct
 
-from harness import check, folder, output, pawl, refused, test
-from profiles import culprit
+from harness import check, environment, eventually, folder, output, pawl, refused, run, test
+from profiles import culprit, running
+import harness
 
 
 def script(f, text):
@@ -30,8 +32,8 @@ def tune_picks_the_lock_that_is_twice_as_good_and_says_how_to_use_it():
         found = tuned("--metric", "ops: ([0-9]+)", "--lock", "tts,mcs", "--", command)
         check(found["choice"] == "mcs" and found["goal"] == "printed", str(found["choice"]))
         by = {c["name"]: c for c in found["candidates"]}
-        check(1.8 < by["mcs"]["times_as_good"] < 2.2 and by["mcs"]["verdict"] == "better", str(by["mcs"]))
-        check(by["tts"]["verdict"] == "no difference" and len(by["tts"]["printed"]) == 7, str(by["tts"]))
+        check(1.8 < by["mcs"]["goal"]["times_as_good"] < 2.2 and by["mcs"]["verdict"] == "better", str(by["mcs"]))
+        check(by["tts"]["verdict"] == "not proven" and len(by["tts"]["printed"]) == 7, str(by["tts"]))
         text = output("tune", "--metric", "ops: ([0-9]+)", "--lock", "tts,mcs", "--", command)
         for line in [f"pawl run --lock mcs -- {command}", "LD_PRELOAD=", "#include <pawl/mcs.h>"]:
             check(line in text, text)
@@ -46,9 +48,9 @@ def tune_picks_none_of_locks_that_are_the_same():
         command = script(f, "n=$(cat count 2>/dev/null || echo 0); echo $((n + 1)) >count; echo $((100 + (n * 1103515245 + 12345) / 65536 % 32))")
         found = tuned("--metric", "[0-9]+", "--runs", "10", "--lock", "tts,mcs:yield", "--", command)
         check(found["choice"] is None, str(found))
-        check({c["verdict"] for c in found["candidates"][1:]} == {"no difference"}, str(found["candidates"]))
-        check(found["candidates"][2]["wait"] == "yield", str(found["candidates"][2]))
-        check("stay with it" in output("tune", "--metric", "[0-9]+", "--lock", "tts", "--", command), "the text")
+        check({c["verdict"] for c in found["candidates"][1:]} == {"not proven"}, str(found["candidates"]))
+        check((found["candidates"][2]["variable"], found["candidates"][2]["value"]) == ("PAWL_WAIT", "yield"), str(found["candidates"][2]))
+        check("no lock is proven better than the one the program has: stay with it" in output("tune", "--metric", "[0-9]+", "--lock", "tts", "--", command), "the text")
 
 
 @test
@@ -69,6 +71,55 @@ def tune_measures_wall_time_cpu_time_and_waits():
 
 
 @test
+def tune_judges_cpu_time_and_the_worst_wait_too():
+    with folder() as f:
+        command = script(f, "case $LD_PRELOAD in *libpawl-pawl*) i=0; while [ $i -lt 20000 ]; do i=$((i + 1)); done; exit;; esac\n"
+                            f"exec {culprit()} exit 1")
+        arguments = ["--runs", "4", "--waits", "--lock", "pawl_mutex", "--", command]
+        found = tuned(*arguments)
+        cpu, wait = found["candidates"][1]["cpu"], found["candidates"][1]["worst_wait"]
+        check(cpu["verdict"] == "worse" and cpu["p"] <= 0.05 and cpu["times_as_good"] < 0.9, str(cpu))
+        check(wait["verdict"] == "better" and found["choice_worst_wait"] == "pawl_mutex" and found["choice_cpu"] is None, str(found))
+        text = output("tune", *arguments)
+        check("CPU time: no lock is proven better" in text and "Worst wait: pawl_mutex is " in text, text)
+
+
+@test
+def tune_knows_the_settings_of_the_mutex():
+    with folder() as f:
+        command = script(f, 'case $PAWL_MUTEX in prompt) echo 200;; *) echo 100;; esac; echo $RANDOM $$ >/dev/null')
+        text = output("tune", "--metric", "[0-9]+", "--runs", "5", "--", command)
+        check("pawl_mutex:prompt is 2.00 times as good as native" in text, text)
+        for line in [f"PAWL_MUTEX=prompt pawl run --lock pawl_mutex -- {command}", "libpawl-pawl_mutex.so PAWL_MUTEX=prompt", "build libpawl with -DPAWL_MUTEX_ROUND=1000000u "]:
+            check(line in text, text)
+
+
+def words_of(pid, library, symbol, count):
+    """Of a variable of a library in a process."""
+    place = next(int(l.split()[0], 16) for l in run("nm", library).stdout.splitlines() if l.split()[-1] == symbol)
+    base = next(int(l.split("-")[0], 16) for l in pathlib.Path(f"/proc/{pid}/maps").read_text().splitlines() if l.endswith(str(library)))
+    with open(f"/proc/{pid}/mem", "rb") as memory:
+        memory.seek(base + place)
+        return struct.unpack(f"{count}I", memory.read(4 * count))
+
+
+@test
+def settings_of_the_mutex_are_those_of_the_environment():
+    library = harness.build / "preload/libpawl-pawl_mutex.so"
+    settings = {}
+    for name in ["", "spin", "prompt", "other"]:
+        with running("env", f"LD_PRELOAD={library}", f"PAWL_MUTEX={name}", "sleep", 600) as process:
+            eventually(lambda: str(library) in pathlib.Path(f"/proc/{process.pid}/maps").read_text() and "sleep" in os.readlink(f"/proc/{process.pid}/exe")
+                       and pathlib.Path(f"/proc/{process.pid}/syscall").read_text().startswith(("35 ", "230 ")), "it did not start")
+            settings[name] = words_of(process.pid, library, "preload_mutex", 3)
+    round_ns, share, spin = settings[""]
+    check(settings["other"] == settings[""] and settings["spin"] == (round_ns, share, 20000) and settings["prompt"] == (1000000, 40000, spin), str(settings))
+    users = run("nm", "-A", harness.build / "preload/libpreload_common.a").stdout
+    for file in ["mutex.c.o", "mutex_lock.c.o"]:
+        check(any(f"_{file}:" in l and l.endswith(" U preload_mutex") for l in users.splitlines()), f"{file} has constants of its own")
+
+
+@test
 def tune_finds_no_wait_where_there_is_none():
     found = tuned("--runs", "4", "--waits", "--lock", "pawl_mutex", "--", culprit(), "many", "10")
     check(all(c["worst_wait_s"] == [0] * 4 for c in found["candidates"]), str(found))
@@ -79,10 +130,14 @@ def tune_refuses_what_it_cannot_do():
     refused(["tune"], "no command given")
     refused(["tune", "--lower", "--", "true"], "--lower")
     refused(["tune", "--runs", "3", "--", "true"], "--runs '3'")
+    refused(["tune", "--runs", "4", "--lock", "tts,mcs,clh,ticket", "--", "true"], "--runs 4: too few to prove anything about 4 candidates; 5 would do")
     refused(["tune", "--metric", "(", "--", "true"], "--metric '('")
     refused(["tune", "--metric", "x=([0-9]+)", "--", "echo", "y"], "--metric 'x=([0-9]+)'")
     refused(["tune", "--lock", "nothing", "--", "true"], "nothing")
     refused(["tune", "--lock", "tts:nothing", "--", "true"], "nothing")
+    refused(["tune", "--lock", "pawl_mutex:spln", "--", "true"], "did you mean 'spin'")
+    refused(["tune", "--lock", "pawl_fairmutex:spin", "--", "true"], "waits in its own way")
+    refused(["run", "--", "true"], "PAWL_MUTEX 'nothing'", env=environment(PAWL_MUTEX="nothing"))
     refused(["tune", "--", "false"], "exit status 1")
     refused(["tune", "--", "sh", "-c", "echo broken; kill -9 $$"], "killed by SIGKILL: broken")
     refused(["tune", "-o", "/no/where", "--", "true"], "/no/where")

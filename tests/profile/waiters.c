@@ -3,20 +3,21 @@
  *   cond   one waits for a condition variable, another signals it
  *   pi     two contend for a mutex with priority inheritance
  *   hung   two want a mutex that is never released
+ *   leader    two contend, but the first thread is gone
+ *   exec      one wants a mutex that is never released, until SIGUSR1 comes: then the program starts again and does nothing
+ *   deadlock  two have a mutex each and want the other's, and a third waits for a condition variable; then SIGKILL comes
  */
+#include "asleep.h"
+
 #include <pthread.h>
+#include <signal.h>
 #include <string.h>
-#include <time.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
 static int turn;
-
-static void nap(void)
-{
-    struct timespec t = {0, 1000000};
-    nanosleep(&t, NULL);
-}
 
 __attribute__((noinline)) void sleeper(void)
 {
@@ -29,7 +30,7 @@ __attribute__((noinline)) void sleeper(void)
 
 __attribute__((noinline)) void waker(void)
 {
-    nap();
+    nap(1);
     pthread_mutex_lock(&mutex);
     turn++;
     pthread_mutex_unlock(&mutex);
@@ -40,9 +41,66 @@ __attribute__((noinline)) void waker(void)
 __attribute__((noinline)) void owner(void)
 {
     pthread_mutex_lock(&mutex); /* OWNER */
-    nap();
+    nap(1);
     pthread_mutex_unlock(&mutex);
     __asm__ volatile("" ::: "memory");
+}
+
+/* ---- deadlock */
+
+static pthread_mutex_t apples = PTHREAD_MUTEX_INITIALIZER, pears = PTHREAD_MUTEX_INITIALIZER;
+static pthread_barrier_t together;
+static pid_t threads[3];
+
+static void set_out(int who)
+{
+    pthread_barrier_wait(&together);
+    __atomic_store_n(&threads[who], (pid_t)syscall(SYS_gettid), __ATOMIC_RELEASE);
+}
+
+static void *eat_apples(void *argument)
+{
+    pthread_mutex_lock(&apples); /* APPLES_FIRST */
+    set_out(0);
+    pthread_mutex_lock(&pears); /* PEARS_SECOND */
+    return argument;
+}
+
+static void *eat_pears(void *argument)
+{
+    pthread_mutex_lock(&pears); /* PEARS_FIRST */
+    set_out(1);
+    pthread_mutex_lock(&apples); /* APPLES_SECOND */
+    return argument;
+}
+
+static void *eat_nothing(void *argument)
+{
+    set_out(2);
+    sleeper();
+    return argument;
+}
+
+static void deadlock(void)
+{
+    void *(*const all[])(void *) = {eat_apples, eat_pears, eat_nothing};
+    pthread_t ids[3];
+    pthread_barrier_init(&together, NULL, 3);
+    for (int i = 0; i < 3; i++)
+        pthread_create(&ids[i], NULL, all[i], NULL);
+    for (int i = 0; i < 3; i++) {
+        pid_t thread;
+        while ((thread = __atomic_load_n(&threads[i], __ATOMIC_ACQUIRE)) == 0 || !is_asleep(thread))
+            nap(1);
+    }
+    nap(10);
+    kill(getpid(), SIGKILL);
+}
+
+static void start_again(int signal)
+{
+    (void)signal;
+    execl("/proc/self/exe", "waiters", "nothing", NULL);
 }
 
 static void *repeat(void *function)
@@ -64,8 +122,19 @@ int main(int argc, char **argv)
     pthread_mutexattr_setprotocol(&inherit, PTHREAD_PRIO_INHERIT);
     if (strcmp(kind, "pi") == 0)
         pthread_mutex_init(&mutex, &inherit);
-    if (strcmp(kind, "hung") == 0)
+    if (strcmp(kind, "hung") == 0 || strcmp(kind, "exec") == 0)
         pthread_mutex_lock(&mutex);
+    signal(SIGUSR1, start_again);
+    while (strcmp(kind, "nothing") == 0)
+        pause();
+    if (strcmp(kind, "deadlock") == 0)
+        deadlock();
     pthread_create(&other, NULL, repeat, &first);
+    while (strcmp(kind, "exec") == 0)
+        pause();
+    if (strcmp(kind, "leader") == 0) {
+        pthread_create(&other, NULL, repeat, &second);
+        pthread_exit(NULL);
+    }
     repeat(&second);
 }
