@@ -302,7 +302,7 @@ by_lock() {
     } | sed "s/^/$1:/"
 }
 
-# One section of those below, in a lane. Not `run SECTION &`: in the background a shell ignores SIGINT, which some tests send.
+# One section of those below, in a lane.
 if [ "${1-}" = --lane ]; then
     logs=$2 scale=$3 commit=$4
     run "$5"

@@ -3,6 +3,7 @@
 import os
 import pathlib
 import re
+import signal
 import subprocess
 import tempfile
 import time
@@ -10,6 +11,7 @@ import time
 root = pathlib.Path(__file__).resolve().parents[2]
 build = None  # set by run.py
 tests = []
+signal.signal(signal.SIGINT, signal.default_int_handler)  # background jobs ignore it, and so would all that is run here
 
 
 def test(function):

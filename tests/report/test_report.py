@@ -324,7 +324,7 @@ def an_interrupted_report_leaves_nothing_behind():
         env = stand_in(f, f"echo $$ >{f}/bin/pid; exec sleep 60")
         for sign in [signal.SIGINT, signal.SIGTERM, signal.SIGKILL]:
             p = subprocess.Popen([harness.build / "pawl", "report", good, "-o", f"{f}/page.html", "--figures", f"{f}/figures"],
-                                 env=env, preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
+                                 env=env)
             eventually(lambda: os.path.exists(f"{f}/bin/pid") and open(f"{f}/bin/pid").read().endswith("\n"), "gnuplot was not started")
             p.send_signal(sign)
             check(p.wait(300) == -sign, f"exit {p.returncode}")
