@@ -152,7 +152,9 @@ int pawl_hapax_shared_trylock(pawl_region *r, pawl_hapax_shared *l)
     if (take_if_no_line(&l->robust, me))
         return 0;
     pawl_line_forget_dead(r, &l->robust);
-    return take_if_no_line(&l->robust, me) ? 0 : noted(r, try_slowly(r, &l->robust, me));
+    /* Needs no order: it is about the dead alone, and who lives was seen by the first look. */
+    bool empty = atomic_load_explicit(&l->robust.arrive, memory_order_relaxed) == 0;
+    return empty && take(&l->robust, 0, me) ? 0 : noted(r, try_slowly(r, &l->robust, me));
 }
 
 int pawl_hapax_shared_lock(pawl_region *r, pawl_hapax_shared *l)
