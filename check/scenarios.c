@@ -141,15 +141,12 @@ static bool promises_prompt_destruction(const lock_info *lock)
     return lock->prompt;
 }
 
-static void visit_in_time(int id, int flag)
+static void visit_in_time(int id)
 {
     static const struct timespec soon = {.tv_sec = LAB_START + 1};
     lock_ctx c;
     lab_try(&state.lock[0]);
-    bool locked = pawl_mcs_clocklock((pawl_mcs *)&state.lock[0], &c.mcs, CLOCK_MONOTONIC, &soon) == 0;
-    if (flag != 0)
-        atomic_store_explicit(&state.flag, flag, memory_order_relaxed);
-    if (!locked)
+    if (pawl_mcs_clocklock((pawl_mcs *)&state.lock[0], &c.mcs, CLOCK_MONOTONIC, &soon) != 0)
         return;
     critical_section(0);
     state.with.lock->unlock(&state.lock[0], &c);
@@ -163,32 +160,9 @@ static void timed(int id)
     begin_thread(id, true);
     for (int i = 0; i < rounds(id); i++)
         if (id < state.threads - 1)
-            visit_in_time(id, 0);
+            visit_in_time(id);
         else
             visit(id, 0);
-}
-
-static void await_flag(int value)
-{
-    while (atomic_load_explicit(&state.flag, memory_order_relaxed) != value)
-        ;
-}
-
-/* The second thread follows the first, which then finds the lock free, with what that hand-over left behind, and is
- * followed once more. The flag orders nothing. */
-static void timed_retry(int id)
-{
-    begin_thread(id, true);
-    if (id == 0) {
-        visit_in_time(id, 0);
-        await_flag(1);
-        visit_in_time(id, 2);
-        return;
-    }
-    visit(id, 0);
-    atomic_store_explicit(&state.flag, 1, memory_order_relaxed);
-    await_flag(2);
-    visit(id, 0);
 }
 
 static bool has_deadlines(const lock_info *lock)
@@ -220,8 +194,6 @@ const scenario check_scenarios[] = {
     {"idle", "a lock that nobody waits for keeps nothing", 3, 2, interposed_idle, nodes_are_back,
      interposed_can_be_idle, true, true, 0},
     {"timed", "some have deadlines and leave the queue", 3, 2, timed, NULL, has_deadlines, false, true, 0},
-    {"timed-retry", "a deadline between two hand-overs", 2, 2, timed_retry, NULL, has_deadlines, false, true,
-     0},
     {"crowd", "four threads want one lock", 4, 1, contend, NULL, NULL, false, false, 0},
 };
 const int check_scenario_count = sizeof check_scenarios / sizeof check_scenarios[0];

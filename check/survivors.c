@@ -42,6 +42,8 @@ static const struct {
      "the heir's name: nobody barges past the first in line; mutex_shared, the same code, needs it"},
     {"mutex_shared", "region_word.h<region_word.h<region_line.c", "cas", "acquire",
      "of a head that slept on the word and was not woken: the kernel's look at it orders"},
+    {"hapax_shared", "region_line.c", "load", "acquire",
+     "of the last in line: matters if it came between trylock's looks, of which the first is ordered, too"},
     {"hapax_shared", "region_word.h<region_word.h<region_line.c", "cas", "acquire",
      "of a head that slept on the word and was not woken: the kernel's look at it orders"},
     {"pawl_", "cond.c<cond.c<cond.c", "store", "release", "the same code, where a lock orders as well"},
