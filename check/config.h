@@ -48,10 +48,11 @@ extern uint32_t check_coin;      /* one in so many, where a lock tosses a coin  
 /* Likewise for locks that processes share; and one of the threads dies at a step. */
 #define PAWL_SHARED_BARGE      0
 #define PAWL_SHARED_WATCH      0
-#define PAWL_SHARED_SHARE      1
+#define PAWL_SHARED_SHARE      check_share
 #define PAWL_SHARED_PATIENCE   check_patience
-#define PAWL_REGION_STEP(name) check_step()
+#define PAWL_REGION_STEP(name) check_step(name)
 #define PAWL_FIRST_SEAT(mine)  check_first_seat()
-extern long check_patience; /* 0: a sleep ends only if somebody ends it */
-void check_step(void);
+extern long check_patience;  /* 0: a sleep ends only if somebody ends it */
+extern uint64_t check_share; /* how long the first in line does not ask */
+void check_step(const char *name);
 unsigned check_first_seat(void);

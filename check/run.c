@@ -62,7 +62,7 @@ static void add_scenario(builder *b, const scenario *s)
 {
     scenario_setting with = plain_setting(b);
     for (uint32_t step = 1; step <= check_deaths(s); step++)
-        add_case(b, s, (with.coin = step, with), "step", step);
+        add_case(b, s, (with.coin = step, with), check_deaths(s) > 1 ? "step" : NULL, step);
     if (check_deaths(s) > 0)
         return;
     add_case(b, s, with, NULL, 0);

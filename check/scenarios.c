@@ -143,7 +143,7 @@ static bool promises_prompt_destruction(const lock_info *lock)
 
 static void visit_in_time(int id)
 {
-    static const struct timespec soon = {.tv_sec = 1};
+    static const struct timespec soon = {.tv_sec = LAB_START + 1};
     lock_ctx c;
     lab_try(&state.lock[0]);
     if (pawl_mcs_clocklock((pawl_mcs *)&state.lock[0], &c.mcs, CLOCK_MONOTONIC, &soon) != 0)

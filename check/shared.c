@@ -7,8 +7,10 @@
 #include "state.h"
 
 #include <errno.h>
+#include <string.h>
 
 enum { SEATS = 8, VICTIM = 0, MOST_STEPS = 18 };
+enum { LOCK_IS_HELD = 1, HEIR_IS_DEAD }; /* scenes */
 
 static struct {
     _Alignas(256) pawl_robust lock;
@@ -18,16 +20,26 @@ static struct {
     int references, promised_by;
     unsigned steps;       /* that the victim may still do; 0: any number */
     uint32_t victim_sits; /* its token */
+    bool dies_as_heir;    /* when it has asked for the lock */
+    _Atomic(int) scene;
 } it;
 
 static void *grave[5]; /* for __builtin_setjmp() */
 long check_patience;
+uint64_t check_share;
 
-void check_step(void)
+static bool is_heir(const char *step)
 {
-    if (lab_self() != VICTIM || it.steps == 0 || --it.steps > 0)
+    return it.dies_as_heir && strcmp(step, "head: has announced itself") == 0 &&
+           atomic_load_explicit(&it.lock.heir, memory_order_relaxed) == it.victim_sits;
+}
+
+void check_step(const char *name)
+{
+    if (lab_self() != VICTIM || !(is_heir(name) || (it.steps > 0 && --it.steps == 0)))
         return;
     check_life_dies(&pawl_seat_at(&it.region, it.victim_sits)->life);
+    atomic_store_explicit(&it.scene, HEIR_IS_DEAD, memory_order_relaxed);
     __builtin_longjmp(grave, 1);
 }
 
@@ -103,6 +115,21 @@ static void try_too(int id)
     unlock();
 }
 
+static void try_first(int id)
+{
+    if (id > 1) {
+        lab_try(&it.lock);
+        int error = CALL(trylock);
+        if (error != EBUSY) {
+            got(error);
+            enter(id);
+            unlock();
+            return;
+        }
+    }
+    contend(id);
+}
+
 /* If the first in line asked to be next in this section, this thread does not get the next one. */
 static void hand_off(int id)
 {
@@ -140,21 +167,66 @@ static void nothing(void)
 {
 }
 
-/* One of them dies; the others go on. */
-static void die(int id)
+/* Leaves everything as it is after that many steps, or as the heir. */
+static void go_and_die(int id, unsigned steps, bool as_heir)
 {
-    if (id != VICTIM) {
-        contend(id);
-        return;
-    }
     it.victim_sits = pawl_seat_token(&it.region);
     if (__builtin_setjmp(grave) != 0)
         return;
-    it.steps = state.with.coin;
+    it.steps = steps;
+    it.dies_as_heir = as_heir;
     lock();
     enter(id);
     unlock();
     it.steps = 0;
+}
+
+/* One of them dies; the others go on. */
+static void die(int id)
+{
+    if (id == VICTIM)
+        go_and_die(id, state.with.coin, false);
+    else
+        contend(id);
+}
+
+/* Who finds out about the death need not be the one that gets the lock. */
+static void die_as_owner(int id)
+{
+    if (id != VICTIM) {
+        try_first(id);
+        return;
+    }
+    uint32_t sits = pawl_seat_token(&it.region);
+    lock();
+    enter(id);
+    lab_leave(&it.lock);
+    check_life_dies(&pawl_seat_at(&it.region, sits)->life);
+}
+
+/* Orders nothing: that is the lock's part. */
+static void await(int scene)
+{
+    while (atomic_load_explicit(&it.scene, memory_order_relaxed) != scene)
+        ;
+}
+
+/* The lock is reserved for a dead thread. Whoever takes it follows the last owner. */
+static void die_as_heir(int id)
+{
+    if (id == VICTIM) {
+        await(LOCK_IS_HELD);
+        go_and_die(id, 0, true);
+    } else if (id == 1) {
+        lock();
+        enter(id);
+        atomic_store_explicit(&it.scene, LOCK_IS_HELD, memory_order_relaxed);
+        await(HEIR_IS_DEAD);
+        unlock();
+    } else {
+        await(HEIR_IS_DEAD);
+        try_first(id);
+    }
 }
 
 /* clang-format off */
@@ -165,17 +237,23 @@ const scenario check_shared_scenarios[] = {
      .threads = 3, .iterations = 1, .thread = try_too, .finish = is_free},
     {.name = "hand-off", .what = "who asked to be next is next",
      .threads = 2, .iterations = 3, .thread = hand_off, .finish = is_free, .applies = is_mutex},
+    {.name = "barge", .what = "nobody passes the first in line, though it does not ask",
+     .threads = 3, .iterations = 1, .thread = try_first, .finish = is_free, .applies = is_hapax},
     {.name = "destroy", .what = "the last owner destroys the lock",
      .threads = 3, .iterations = 1, .thread = destroy, .finish = nothing},
     {.name = "death", .what = "a thread dies at a step of lock or unlock",
      .threads = 2, .iterations = 1, .thread = die, .finish = is_free},
+    {.name = "dead-owner", .what = "the owner dies, two go on",
+     .threads = 3, .iterations = 1, .thread = die_as_owner, .finish = is_free},
+    {.name = "dead-heir", .what = "the lock is reserved for a dead thread",
+     .threads = 3, .iterations = 1, .thread = die_as_heir, .finish = is_free},
 };
 /* clang-format on */
 const int check_shared_scenario_count = sizeof check_shared_scenarios / sizeof check_shared_scenarios[0];
 
 uint32_t check_deaths(const scenario *s)
 {
-    return s->thread == die ? MOST_STEPS : 0;
+    return s->thread == die ? MOST_STEPS : s->thread == die_as_owner || s->thread == die_as_heir;
 }
 
 const lock_info check_shared_locks[CHECK_SHARED_COUNT] = {
@@ -197,6 +275,7 @@ void check_shared_prepare(void)
     memset(&it, 0, sizeof it);
     it.references = state.threads;
     check_patience = check_deaths(state.scenario) > 0; /* without deaths, timers would hide a lost wake-up */
+    check_share = state.scenario->thread == try_first ? UINT64_C(1000000000) : 1;
     it.region.seats = it.seats;
     it.region.seat_count = SEATS;
     it.region.serial = 1;

@@ -26,7 +26,7 @@ static void reset_thread(struct lab_thread *t, int id)
     t->hopeless = false;
     t->futex = 0;
     t->timed = t->woken = false;
-    t->now = 1000000000;
+    t->now = LAB_START * UINT64_C(1000000000);
     t->depth = 0;
     t->restarted = 0;
     t->exit_count = 0;

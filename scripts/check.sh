@@ -296,9 +296,7 @@ is_done() {
 by_lock() {
     {
         scripts/names.sh
-        echo semaphore
-        echo seqlock
-        [ "$1" = mutate ] || printf '%s\n' mutex_shared hapax_shared
+        printf '%s\n' semaphore seqlock mutex_shared hapax_shared
     } | sed "s/^/$1:/"
 }
 

@@ -19,6 +19,7 @@ void pawl_fork_thread(void)
 void pawl_fork_process(void)
 {
     pawl_fork_word();
+    pawl_fork_fence();
     pawl_fork_queue();
     pawl_fork_yield();
     pawl_fork_nodes();

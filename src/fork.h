@@ -15,6 +15,7 @@ void pawl_fork_expect(void);
 
 /* What each file has to forget. */
 void pawl_fork_word(void);
+void pawl_fork_fence(void);
 void pawl_fork_queue(void);
 void pawl_fork_yield(void);
 void pawl_fork_nodes(void);

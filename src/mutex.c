@@ -36,6 +36,7 @@
 #define OVERTAKES  128 /* by one thread that goes first, at most     */
 #define STEP_MOST  255 /* releases between two readings of the clock */
 #define GRACE_MOST 31  /* eighths of a doubling */
+#define SKIPS_MOST 8   /* releases in a row that do not look at the clock because the bucket is taken */
 
 /* ---- the queue, under the bucket's lock */
 
@@ -242,13 +243,16 @@ static void unlock(pawl_mutex *m, uint32_t queue, bool fair)
         return;
     }
     /* If the head is up, nobody has to be woken: then the owner does not wait with the mutex in its hands until others
-     * have queued up, and the next release looks at the clock. */
-    bool may_skip = !fair && (queue & (PAWL_M_AWAKE | PAWL_M_HANDOFF)) == PAWL_M_AWAKE;
+     * have queued up, and one of the next releases looks at the clock. */
+    bool may_skip =
+        !fair && (queue & (PAWL_M_AWAKE | PAWL_M_HANDOFF)) == PAWL_M_AWAKE && m->skips < SKIPS_MOST;
     pawl_bucket *b = may_skip ? pawl_bucket_trylock(m) : pawl_bucket_lock(m);
     if (PAWL_UNLIKELY(b == NULL)) {
+        m->skips++;
         release(m);
         return;
     }
+    m->skips = 0;
     pawl_sleeper *head = pawl_queue_first(b, m);
     if (head == NULL) /* all have given up, or this is a child of fork() and they are in the parent */
         pawl_mutex_set_bits(m, PAWL_M_NOBODY, 0);

@@ -126,9 +126,10 @@ static uint64_t next_hapax(pawl_seat *seat, uint32_t me)
     return seat->count << PAWL_SEAT_BITS | (me & PAWL_SEATS);
 }
 
+/* Orders nothing: `owner` excludes. */
 static bool is_queued(pawl_seat *seat, uint64_t hapax)
 {
-    return atomic_load_explicit(&seat->queued, memory_order_seq_cst) == hapax; /* Q */
+    return atomic_load_explicit(&seat->queued, memory_order_relaxed) == hapax;
 }
 
 /* Sleeps until the seat's bell, for so long at most. */
@@ -137,7 +138,7 @@ static bool sleep_behind(pawl_seat *seat, uint64_t pred, long most)
     uint32_t bell =
         atomic_fetch_or_explicit(&seat->bell, 1, memory_order_seq_cst) | 1; /* Q: the bell first */
     PAWL_REGION_STEP("line: has announced itself");
-    if (!is_queued(seat, pred))
+    if (atomic_load_explicit(&seat->queued, memory_order_seq_cst) != pred) /* Q: and then the place in line */
         return true;
     bool woken = pawl_futex_wait_shared(&seat->bell, bell, most);
     PAWL_REGION_STEP("line: is up");
@@ -196,7 +197,7 @@ int pawl_line_lock(pawl_region *r, pawl_robust *l, uint32_t me)
 /* A dead thread that was the last in line would keep everybody from trying. */
 void pawl_line_forget_dead(pawl_region *r, pawl_robust *l)
 {
-    uint64_t last = atomic_load_explicit(&l->arrive, memory_order_acquire);
+    uint64_t last = atomic_load_explicit(&l->arrive, memory_order_acquire); /* L: it shows its hapax */
     pawl_seat *seat = pawl_seat_at(r, last);
     if (seat == NULL)
         return;

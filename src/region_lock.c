@@ -28,16 +28,25 @@
 
 /* ---- both locks */
 
-static int taken(pawl_region *r)
+/* A lock is noted before it is taken: a handler may end the thread in between, and a seat that is left in order owns
+ * none. */
+static void note(pawl_region *r)
 {
     ++*pawl_seat_held(r);
-    return 0;
+    atomic_signal_fence(memory_order_seq_cst);
 }
 
-/* The same, if it may be a dead owner's. */
-static int taken_from(pawl_region *r, pawl_robust *l)
+/* Forgets it if it was not taken. */
+static int noted(pawl_region *r, int error)
 {
-    taken(r);
+    if (error != 0 && error != EOWNERDEAD)
+        --*pawl_seat_held(r);
+    return error;
+}
+
+/* It is taken, perhaps from a dead owner. */
+static int taken(pawl_robust *l)
+{
     return atomic_load_explicit(&l->owner, memory_order_relaxed) & DIED ? EOWNERDEAD : 0;
 }
 
@@ -49,10 +58,10 @@ static int lock_slowly(pawl_region *r, pawl_robust *l, uint32_t me, uint32_t bar
     for (uint32_t left = pawl_pauses(barge); left > 0; left--) {
         pawl_pause();
         if (atomic_load_explicit(&l->owner, memory_order_relaxed) == 0 && take(l, 0, me))
-            return taken(r);
+            return 0;
     }
     int error = pawl_line_lock(r, l, me);
-    return error != 0 ? error : taken_from(r, l);
+    return error != 0 ? error : taken(l);
 }
 
 static int try_slowly(pawl_region *r, pawl_robust *l, uint32_t me)
@@ -60,7 +69,7 @@ static int try_slowly(pawl_region *r, pawl_robust *l, uint32_t me)
     uint32_t owner = atomic_load_explicit(&l->owner, memory_order_relaxed);
     if (owner == BROKEN)
         return ENOTRECOVERABLE;
-    return token_in(owner) != me && inherit(r, l, owner, me) ? taken_from(r, l) : EBUSY;
+    return token_in(owner) != me && inherit(r, l, owner, me) ? taken(l) : EBUSY;
 }
 
 static int unlock(pawl_region *r, pawl_robust *l)
@@ -102,7 +111,8 @@ int pawl_mutex_shared_trylock(pawl_region *r, pawl_mutex_shared *m)
     uint32_t me = pawl_seat_token(r);
     if (PAWL_UNLIKELY(me == 0))
         return ENOLCK;
-    return PAWL_LIKELY(take(&m->robust, 0, me)) ? taken(r) : try_slowly(r, &m->robust, me);
+    note(r);
+    return PAWL_LIKELY(take(&m->robust, 0, me)) ? 0 : noted(r, try_slowly(r, &m->robust, me));
 }
 
 int pawl_mutex_shared_lock(pawl_region *r, pawl_mutex_shared *m)
@@ -110,8 +120,9 @@ int pawl_mutex_shared_lock(pawl_region *r, pawl_mutex_shared *m)
     uint32_t me = pawl_seat_token(r);
     if (PAWL_UNLIKELY(me == 0))
         return ENOLCK;
-    return PAWL_LIKELY(take(&m->robust, 0, me)) ? taken(r)
-                                                : lock_slowly(r, &m->robust, me, PAWL_SHARED_BARGE);
+    note(r);
+    return PAWL_LIKELY(take(&m->robust, 0, me)) ? 0
+                                                : noted(r, lock_slowly(r, &m->robust, me, PAWL_SHARED_BARGE));
 }
 
 int pawl_mutex_shared_unlock(pawl_region *r, pawl_mutex_shared *m)
@@ -137,10 +148,13 @@ int pawl_hapax_shared_trylock(pawl_region *r, pawl_hapax_shared *l)
     uint32_t me = pawl_seat_token(r);
     if (PAWL_UNLIKELY(me == 0))
         return ENOLCK;
+    note(r);
     if (take_if_no_line(&l->robust, me))
-        return taken(r);
+        return 0;
     pawl_line_forget_dead(r, &l->robust);
-    return take_if_no_line(&l->robust, me) ? taken(r) : try_slowly(r, &l->robust, me);
+    /* Needs no order: it is about the dead alone, and who lives was seen by the first look. */
+    bool empty = atomic_load_explicit(&l->robust.arrive, memory_order_relaxed) == 0;
+    return empty && take(&l->robust, 0, me) ? 0 : noted(r, try_slowly(r, &l->robust, me));
 }
 
 int pawl_hapax_shared_lock(pawl_region *r, pawl_hapax_shared *l)
@@ -148,7 +162,8 @@ int pawl_hapax_shared_lock(pawl_region *r, pawl_hapax_shared *l)
     uint32_t me = pawl_seat_token(r);
     if (PAWL_UNLIKELY(me == 0))
         return ENOLCK;
-    return PAWL_LIKELY(take_if_no_line(&l->robust, me)) ? taken(r) : lock_slowly(r, &l->robust, me, 0);
+    note(r);
+    return PAWL_LIKELY(take_if_no_line(&l->robust, me)) ? 0 : noted(r, lock_slowly(r, &l->robust, me, 0));
 }
 
 int pawl_hapax_shared_unlock(pawl_region *r, pawl_hapax_shared *l)

@@ -29,9 +29,10 @@ typedef struct place {
 
 static __thread place places[PAWL_REGIONS] __attribute__((tls_model("initial-exec")));
 
+/* May be an old one, unless the seat's life is in hand. */
 static uint32_t generation_of(pawl_seat *seat)
 {
-    return atomic_load_explicit(&seat->generation, memory_order_acquire);
+    return atomic_load_explicit(&seat->generation, memory_order_relaxed);
 }
 
 /* With the seat's life in hand: nobody else changes any of this. */
@@ -39,7 +40,7 @@ static void raise_generation(pawl_seat *seat)
 {
     uint32_t generation = generation_of(seat);
     if (generation < PAWL_LAST_GENERATION)
-        atomic_store_explicit(&seat->generation, generation + 1, memory_order_release);
+        atomic_store_explicit(&seat->generation, generation + 1, memory_order_release); /* G */
 }
 
 static void bury(pawl_seat *seat)
@@ -47,7 +48,7 @@ static void bury(pawl_seat *seat)
     raise_generation(seat);
     PAWL_REGION_STEP("seat: dead tokens are known");
     atomic_store_explicit(&seat->queued, 0,
-                          memory_order_release); /* whoever waits for it will look again by itself */
+                          memory_order_relaxed); /* whoever waits for it will look again by itself */
     PAWL_REGION_STEP("seat: its place in line is given up");
 }
 
@@ -77,7 +78,8 @@ bool pawl_seat_is_dead(pawl_region *r, uint32_t token)
         return false; /* nonsense in the lock */
     if (generation_of(seat) == generation)
         pawl_seat_clear(seat);
-    return generation_of(seat) != generation;
+    /* G: if it is dead, the caller sees all that it wrote, whoever buried it */
+    return atomic_load_explicit(&seat->generation, memory_order_acquire) != generation;
 }
 
 /* ---- this thread's */

@@ -293,6 +293,23 @@ static void a_refusal_as_posts_begin_to_fence_means_a_grace_period(const lock_in
     CHECK(posts_fence() && !pawl_uses_membarrier(), "nobody fences");
 }
 
+/* In the parent, a thread makes posts fence, and this is the moment of the fork. */
+static void a_child_finishes_what_another_thread_began(const lock_info *unused)
+{
+    (void)unused;
+    CHECK(pawl_use_membarrier(true), "none here");
+    atomic_store(&cost.over, 1);
+    pawl_fork_fence();
+    CHECK(pawl_uses_membarrier() && !posts_fence(), "it had not begun");
+    CHECK(atomic_load(&cost.over) == 0, "the child's membarriers may cost what they want");
+    atomic_store(&cost.over, 1);
+    atomic_store(&pawl_parked[1], (uint64_t)1 << 32);
+    act(0, 0, 0);
+    pawl_fork_fence();
+    CHECK(posts_fence() && !pawl_uses_membarrier(), "posts fence, and sleepers call the kernel");
+    expect_calls(0);
+}
+
 static void skip_in_sandbox(void)
 {
     if (prctl(PR_GET_SECCOMP) > 0)
@@ -483,6 +500,7 @@ static const promise promises[] = {
     KERNEL(the_kernel_is_asked_once),
     KERNEL(a_kernel_that_refuses_is_asked_no_more),
     KERNEL(frequent_membarriers_make_posts_fence),
+    KERNEL(a_child_finishes_what_another_thread_began),
     KERNEL(a_refusal_as_posts_begin_to_fence_means_a_grace_period),
     KERNEL(before_the_start_it_is_asked_if_it_may_be),
     KERNEL(the_environment_may_forbid_it),

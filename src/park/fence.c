@@ -6,6 +6,7 @@
 #include "kernel.h"
 #include "word.h"
 
+#include "../fork.h"
 #include "../sandbox.h"
 
 #include <errno.h>
@@ -124,6 +125,20 @@ void pawl_fence_heavy(void)
     if (membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED) && membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED))
         return;
     fence_late(); /* the process has entered a sandbox, say */
+}
+
+/* The fork may have come while another thread made the light sides fence, and that thread is not here to finish. No light
+ * side is under way that does not fence yet, so there is nothing to wait for. */
+void pawl_fork_fence(void)
+{
+    if (atomic_load_explicit(&how, memory_order_relaxed) == BY_LIGHT_SIDES)
+        return;
+    if (pawl_parked_is_fenced()) {
+        pawl_parked_fence(true);
+        atomic_store_explicit(&how, BY_LIGHT_SIDES, memory_order_relaxed);
+    } else if (atomic_load_explicit(&cost.over, memory_order_relaxed) != 0) {
+        atomic_store_explicit(&cost.over, 0, memory_order_relaxed); /* it had not begun */
+    }
 }
 
 __attribute__((constructor(101))) static void ask_kernel(void)

@@ -37,6 +37,14 @@ void pawl_parked_fence(bool fence)
             atomic_fetch_and_explicit(&pawl_parked[i], ~FENCED, memory_order_relaxed);
 }
 
+bool pawl_parked_is_fenced(void)
+{
+    uint64_t all = 0;
+    for (int i = 0; i < ENTRIES; i++)
+        all |= atomic_load_explicit(&pawl_parked[i], memory_order_relaxed);
+    return (all & FENCED) != 0;
+}
+
 pawl_place pawl_place_of(const volatile void *w, uint32_t which)
 {
     enum { KIND_BITS = 5 };
@@ -44,11 +52,14 @@ pawl_place pawl_place_of(const volatile void *w, uint32_t which)
     return (pawl_place){pawl_bucket_at(hash >> KIND_BITS), (uint32_t)1 << hash % (1u << KIND_BITS)};
 }
 
+/* If a signal handler forks in the middle of this, or of pawl_wait_over(), the child may count a thread too many, never
+ * one too few: that would be a wake-up lost. */
 static void announce(pawl_waiter *me, pawl_bucket *b, const volatile void *w)
 {
+    me->forks = forks;
+    atomic_signal_fence(memory_order_seq_cst);
     atomic_fetch_add_explicit(&b->parked, 1, memory_order_relaxed); /* 1 */
     atomic_fetch_add_explicit(parked_at(w), 1, memory_order_relaxed);
-    me->forks = forks;
     me->ticket = atomic_load_explicit(&b->sequence, memory_order_relaxed);
     pawl_fence_heavy(); /* P */
     me->state = PAWL_READY;
@@ -91,8 +102,11 @@ void pawl_wait_over(pawl_waiter *me, pawl_word *w)
     me->state = PAWL_LOOKING;
     if (PAWL_UNLIKELY(!is_counted(me)))
         return;
-    atomic_fetch_sub_explicit(&pawl_place_of(w, me->which).bucket->parked, 1, memory_order_relaxed);
-    atomic_fetch_sub_explicit(parked_at(w), 1, memory_order_relaxed);
+    _Atomic(uint32_t) *parked = &pawl_place_of(w, me->which).bucket->parked;
+    if (PAWL_UNLIKELY(atomic_fetch_sub_explicit(parked, 1, memory_order_relaxed) == 0))
+        atomic_fetch_add_explicit(parked, 1, memory_order_relaxed);
+    if (PAWL_UNLIKELY((uint32_t)atomic_fetch_sub_explicit(parked_at(w), 1, memory_order_relaxed) == 0))
+        atomic_fetch_add_explicit(parked_at(w), 1, memory_order_relaxed);
 }
 
 static void wake_at(pawl_place p)

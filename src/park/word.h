@@ -25,6 +25,8 @@ void pawl_park_until(pawl_waiter *me, pawl_word *w, uint32_t which, int clock,
 
 /* From now on every post goes through pawl_unpark(), which fences; or, if false, only posts that have sleepers do. */
 void pawl_parked_fence(bool fence);
+/* Whether that has begun. */
+bool pawl_parked_is_fenced(void);
 
 /* For tests: threads that are parked, or about to be. */
 unsigned pawl_parked_threads(void);

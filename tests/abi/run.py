@@ -54,7 +54,8 @@ def needed(file):
 
 def compile_interface(work, include=root / "include", name="interface", *options):
     """An object file of interface.c, and a shared library of it with its types."""
-    must(*CC, "-O0", "-g", "-fPIC", *options, "-I", include, "-c", here / "interface.c", "-o", work / f"{name}.o")
+    must(*CC, "-O0", "-g", "-fPIC", f"-ffile-prefix-map={root}/=", *options, "-I", include, "-c", here / "interface.c",
+         "-o", work / f"{name}.o")
     must(*CC, "-shared", work / f"{name}.o", "-o", work / f"{name}.so")
     return work / f"{name}.o", work / f"{name}.so"
 

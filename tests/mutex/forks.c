@@ -1,5 +1,7 @@
 /* forks.c - a child of fork() can use what threads of its parent waited for */
 #include "sleepers.h"
+#include "../step.h"
+#include "../../src/park/fence.h"
 #include "../../src/park/queue.h"
 #include "../../src/park/word.h"
 
@@ -200,6 +202,7 @@ static void expect_clean_tables(void)
     CHECK(atomic_load(&b->parked) == 0 && pawl_parked_threads() == 0, "threads of its parent sleep");
     CHECK(atomic_load(&b->sequence) == sequence + 1, "a thread that a handler has interrupted would sleep");
     CHECK(b->queues == NULL, "threads of its parent wait");
+    CHECK(!pawl_uses_membarrier(), "both sides fence"); /* as a thread of its parent was about to say */
     CHECK(atomic_load(&pawl_parked[pawl_parked_at(&word)]) == (uint64_t)1 << 32,
           "posts do not fence any more");
     pawl_queue_remove(b, &sleeper); /* as that thread does */
@@ -263,6 +266,53 @@ static void child_counts_the_thread_that_a_handler_interrupted(const lock_info *
     expect_parked(0);
 }
 
+/* Anywhere in its wait: one count too many costs posts a look, one too few would lose a wake-up. */
+static int fork_at;
+static pid_t forked;
+
+static bool fork_there(int instruction)
+{
+    if (instruction == fork_at)
+        forked = fork();
+    return instruction < fork_at;
+}
+
+static void wait_briefly(void *unused)
+{
+    (void)unused;
+    pawl_waiter w = PAWL_WAITER;
+    pawl_park(&w, &word, PAWL_ANY, true);
+    pawl_wait_over(&w, &word);
+}
+
+static void expect_no_debts(void)
+{
+    pawl_waiter w = PAWL_WAITER;
+    pawl_park(&w, &word, PAWL_ANY, true);
+    unsigned in_bucket = atomic_load(&pawl_place_of(&word, PAWL_ANY).bucket->parked);
+    CHECK(in_bucket - 1 <= 1 && pawl_parked_threads() - 1 <= 1, "instruction %d: %u and %u are counted",
+          fork_at, in_bucket, pawl_parked_threads());
+}
+
+static void child_never_counts_too_few(const lock_info *unused)
+{
+    (void)unused;
+    int status;
+    if (!step_possible())
+        skip("only on x86-64, without a sanitizer");
+    for (fork_at = 0; step_through(wait_briefly, NULL, fork_there) > fork_at; fork_at++) {
+        CHECK(forked >= 0, "cannot fork");
+        if (forked == 0) {
+            expect_no_debts();
+            _exit(0);
+        }
+        CHECK(waitpid(forked, &status, 0) == forked && status == 0, "the child's status is %#x",
+              (unsigned)status);
+        expect_parked(0);
+    }
+    CHECK(fork_at > 20, "%d instructions", fork_at);
+}
+
 /* The thread that was to empty its mailboxes does not exist here, and the rest of its block of hapaxes is the
  * parent's. */
 static void expect_clean_thread(void)
@@ -295,6 +345,7 @@ static const promise promises[] = {
     ONE("wait", child_counts_no_sleepers),
     ONE("wait", child_has_tables_of_its_own),
     ONE("wait", child_counts_the_thread_that_a_handler_interrupted),
+    ONE("wait", child_never_counts_too_few),
     ONE("system", child_has_a_thread_state_of_its_own),
 };
 

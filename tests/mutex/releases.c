@@ -420,18 +420,44 @@ static void a_release_does_not_wait_for_the_bucket(const lock_info *unused)
     CHECK(first() == w && state_of(w) == PAWL_AWAKE, "the head is gone");
 }
 
+/* Until somebody sleeps for it, or does not wait for it. */
+static void await_release(const pawl_bucket *b)
+{
+    enum { SLEPT_ON = 2 }; /* as in src/park/queue.c */
+    while (atomic_load(&b->lock) != SLEPT_ON && is_held())
+        sched_yield();
+}
+
+static void a_release_waits_for_the_bucket_in_the_end(const lock_info *unused)
+{
+    (void)unused;
+    enum { SKIPS_MOST = 8 }; /* as in src/mutex.c */
+    behind(2, PAWL_AWAKE, UP);
+    pawl_bucket *b = pawl_bucket_lock(&mutex);
+    for (int i = 0; i < SKIPS_MOST; i++, atomic_store(&mutex.held, 1)) {
+        pawl_mutex_unlock(&mutex);
+        CHECK(!is_held(), "release %d waits", i);
+    }
+    pthread_t owner;
+    CHECK(pthread_create(&owner, NULL, unlock, NULL) == 0, "no thread");
+    await_release(b);
+    CHECK(is_held(), "the look at the clock is put off for ever");
+    pawl_bucket_unlock(b);
+    pthread_join(owner, NULL);
+    CHECK(mutex.skips == 0, "skips %u", mutex.skips);
+}
+
 /* Else a release would look for the head after the mutex is free, and find whatever is at its address by then. */
 static void a_release_that_has_to_wake_waits_for_the_bucket(const lock_info *unused)
 {
     (void)unused;
     static const uint32_t down[] = {PAWL_M_WAITERS, TIMED};
-    for (int i = 0; i < 2; i++) {
+    for (int i = 0; i < 2; i += !took_too_long()) {
         pawl_sleeper *w = behind(2, PAWL_ASLEEP, down[i]);
         pawl_bucket *b = pawl_bucket_lock(&mutex);
         pthread_t owner;
         CHECK(pthread_create(&owner, NULL, unlock, NULL) == 0, "no thread");
-        for (int k = 0; k < 1000; k++)
-            sched_yield();
+        await_release(b);
         CHECK(is_held() && queue() == down[i], "released before it had the bucket: %u", queue());
         pawl_bucket_unlock(b);
         pthread_join(owner, NULL);
@@ -463,6 +489,7 @@ static const promise promises[] = {
     ONE("mutex", looks_are_as_rare_as_sections_are_short),
     ONE("mutex", a_release_with_nobody_left_forgets_them),
     ONE("mutex", a_release_does_not_wait_for_the_bucket),
+    ONE("mutex", a_release_waits_for_the_bucket_in_the_end),
     ONE("mutex", a_release_that_has_to_wake_waits_for_the_bucket),
 };
 

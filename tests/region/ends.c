@@ -1,5 +1,6 @@
 /* ends.c - threads that end in unusual ways, or with signals: who waits for them is told */
 #include "scene.h"
+#include "../step.h"
 
 #include <sys/time.h>
 
@@ -144,6 +145,50 @@ static void waiter_may_end_in_a_handler(void)
 }
 BOTH(waiter_may_end_in_a_handler)
 
+static int end_at;
+static volatile bool locked;
+
+static bool end_there(int instruction)
+{
+    if (instruction == end_at && !locked)
+        pthread_exit(NULL);
+    return !locked;
+}
+
+static void lock_once(void *unused)
+{
+    (void)unused;
+    lock();
+    locked = true;
+}
+
+/* Has a seat already. Returns how far it came. */
+static void *lock_by_steps(void *end)
+{
+    just_lock(NULL);
+    *(int *)end = step_through(lock_once, NULL, end_there);
+    unlock();
+    return end;
+}
+
+/* Whether it owned the lock by then or not, nobody waits for it. */
+static void locker_may_end_in_a_handler(void)
+{
+    if (!step_possible())
+        skip("only on x86-64, without a sanitizer");
+    pthread_join(a_thread(exit_at_once, NULL), NULL);
+    int end = 0;
+    for (end_at = 0; end == 0; end_at++) {
+        pthread_join(a_thread(lock_by_steps, &end), NULL);
+        int error = kind->trylock(region, &shared->lock);
+        CHECK(error == 0 || error == EOWNERDEAD, "instruction %d, then trylock: %s", end_at, strerror(error));
+        CHECK(error == 0 || kind->consistent(region, &shared->lock) == 0, "instruction %d", end_at);
+        unlock();
+    }
+    CHECK(end_at > 10, "%d instructions", end_at);
+}
+BOTH(locker_may_end_in_a_handler)
+
 static pthread_key_t late;
 
 static void *expect_busy(void *unused)
@@ -205,6 +250,7 @@ BOTH(childs_seat_is_not_its_parents)
     {"signals_hide_no_dead_owner", kind##_signals_hide_no_dead_owner, NULL, #kind "_shared"},                \
         {"signals_hide_no_dead_waiter", kind##_signals_hide_no_dead_waiter, NULL, #kind "_shared"},          \
         {"waiter_may_end_in_a_handler", kind##_waiter_may_end_in_a_handler, NULL, #kind "_shared"},          \
+        {"locker_may_end_in_a_handler", kind##_locker_may_end_in_a_handler, NULL, #kind "_shared"},          \
         {"destructor_may_unlock", kind##_destructor_may_unlock, NULL, #kind "_shared"},                      \
     {                                                                                                        \
         "childs_seat_is_not_its_parents", kind##_childs_seat_is_not_its_parents, NULL, #kind "_shared"       \
