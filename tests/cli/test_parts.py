@@ -1,7 +1,9 @@
 """--units, --shard and --merge: a check or a sweep in parts is the same as in one go"""
 
 import json
+import os
 import pathlib
+import pwd
 import shutil
 
 from harness import Skipped, check, environment, folder, output, pawl, refused, root, run, test
@@ -132,14 +134,44 @@ def simulation_in_parts_by_parallel_is_the_whole():
         refused([*SIM, "--merge", files[0], f"{at}/other"], "differs")
 
 
+def ssh_to_a_server_of_our_own(at):
+    """A command like ssh that every host lets in: the server is at the other end of a pipe, and sees a home of its own."""
+    me, home = pwd.getpwuid(os.getuid()), pathlib.Path(at) / "home"
+    (home / ".ssh").mkdir(parents=True, mode=0o700)
+    for command in [["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", f"{at}/key"], ["dropbearkey", "-t", "ed25519", "-f", f"{at}/server"]]:
+        p = run(*command)
+        check(p.returncode == 0, p.stderr)
+    (home / ".ssh/authorized_keys").write_text(pathlib.Path(f"{at}/key.pub").read_text())
+    users = [f"{me.pw_name}:x:{me.pw_uid}:{me.pw_gid}::{home}:/bin/sh"]
+    users += [l for l in pathlib.Path("/etc/passwd").read_text().splitlines() if not l.startswith(f"{me.pw_name}:")]
+    pathlib.Path(f"{at}/passwd").write_text("\n".join(users) + "\n")
+    alone = ["unshare", "--mount"] if os.getuid() == 0 else ["unshare", "--mount", "--user", "--map-current-user", "--keep-caps"]
+    if run(*alone, "mount", "--bind", f"{at}/passwd", "/etc/passwd").returncode != 0:
+        raise Skipped("no mounts of our own here")
+    # ssh gets one end of a pair of sockets, the server has the other.
+    pathlib.Path(f"{at}/serve").write_text(f"""#!/usr/bin/python3
+import socket, subprocess
+ours, theirs = socket.socketpair()
+subprocess.Popen({alone + ["sh", "-c", f"mount --bind {at}/passwd /etc/passwd && exec dropbear -i -m -s -r {at}/server"]}, stdin=theirs, stdout=theirs)
+socket.send_fds(socket.socket(fileno=1), [b"x"], [ours.fileno()])
+""")
+    pathlib.Path(f"{at}/ssh").write_text(f"#!/bin/sh\nexec ssh -F /dev/null -i {at}/key -oBatchMode=yes -oIdentityAgent=none -oStrictHostKeyChecking=no "
+                                         f"-oUserKnownHostsFile=/dev/null -oLogLevel=ERROR -oProxyUseFdpass=yes -oProxyCommand={at}/serve \"$@\"\n")
+    for script in ["serve", "ssh"]:
+        os.chmod(f"{at}/{script}", 0o700)
+    return f"{at}/ssh"
+
+
 @test
 def parts_run_over_ssh():
-    if run("ssh", "-oBatchMode=yes", "-oStrictHostKeyChecking=no", "-oConnectTimeout=2", "localhost", "true").returncode != 0:
-        raise Skipped("no ssh server on localhost that lets us in")
     with folder() as at:
-        p = run("parallel", "--will-cite", "-S", "localhost", *part(at, "{}", 2), ":::", "1", "2", cwd=at)
+        ssh = ssh_to_a_server_of_our_own(at)
+        p = run(ssh, "one", "pwd")
+        check(p.stdout == f"{at}/home\n", p.stdout + p.stderr)
+        p = run("parallel", "--will-cite", "--ssh", ssh, "-S", "1/one,1/two", "--results", f"{at}/parts",
+                harness.build / "pawl", *SIM, "--shard", "{}/2", "--json", ":::", "1", "2", cwd=at)
         check(p.returncode == 0, p.stderr)
-        check(points(output(*SIM, "--merge", f"{at}/1.json", f"{at}/2.json")) == points(output(*SIM, "--json")), "not the whole")
+        check(points(output(*SIM, "--merge", *[f"{at}/parts/1/{k}/stdout" for k in [1, 2]])) == points(output(*SIM, "--json")), "not the whole")
 
 
 @test
