@@ -283,6 +283,8 @@ int main(int argc, char **argv)
         fail("'%s': only --merge takes files", r.files[0]);
     if (r.count == 0)
         add_all(&r);
+    if (r.merge && (r.shard != NULL || r.units))
+        fail("--merge: not together with --%s", r.units ? "units" : "shard");
     if (r.merge)
         return merge(&r);
     if (r.shard != NULL && (r.count = parts_take_shard(r.subjects, r.count, r.shard)) == 0)

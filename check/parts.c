@@ -22,18 +22,47 @@ static json_t *member(const char *file, json_t *object, const char *key)
     return value;
 }
 
-/* One file's result, after those before it: the same check, with the same bounds. */
+/* Every lock with what was found, in the form that the report reads. */
+static bool are_findings(json_t *locks, const char *key)
+{
+    size_t i, k;
+    json_t *lock, *one;
+    json_array_foreach (locks, i, lock) {
+        json_array_foreach (json_object_get(lock, key), k, one)
+            if (!json_is_string(json_object_get(one, "verdict")))
+                return false;
+        if (!json_is_string(json_object_get(lock, "lock")) || !json_is_array(json_object_get(lock, key)))
+            return false;
+    }
+    return json_is_array(locks);
+}
+
+static bool is_mutations(json_t *result)
+{
+    const char *check = json_string_value(json_object_get(result, "check"));
+    return check != NULL && strcmp(check, "mutations") == 0;
+}
+
+/* One file's result, after those before it: the same check of the same locks, with the same bounds. */
 static json_t *load(const char *file, json_t *first)
 {
+    static const struct {
+        const char *key, *differs;
+    } same[] = {{"check", "another check than"},
+                {"pawl", "of another version than"},
+                {"commit", "of another commit than"},
+                {"bounds", "with other bounds than"}};
     json_error_t error;
     json_t *result = json_load_file(file, 0, &error);
     if (result == NULL)
         fail("--merge: %s: %s", file, error.text);
-    json_t *check = member(file, result, "check"), *bounds = member(file, result, "bounds");
-    member(file, result, "locks");
-    if (first != NULL && (!json_equal(check, json_object_get(first, "check")) ||
-                          !json_equal(bounds, json_object_get(first, "bounds"))))
-        fail("--merge: %s: another check, or with other bounds, than in the files before it", file);
+    for (size_t i = 0; i < sizeof same / sizeof same[0]; i++) {
+        json_t *value = member(file, result, same[i].key);
+        if (first != NULL && !json_equal(value, json_object_get(first, same[i].key)))
+            fail("--merge: %s: %s in the files before it", file, same[i].differs);
+    }
+    if (!are_findings(member(file, result, "locks"), is_mutations(result) ? "mutations" : "cases"))
+        fail("--merge: %s: not written by 'pawl check --json'", file);
     return result;
 }
 
@@ -42,6 +71,7 @@ static int integer(json_t *bounds, const char *key)
     return (int)json_integer_value(json_object_get(bounds, key));
 }
 
+/* Texts stay those of the result. */
 static check_options options_of(json_t *result)
 {
     json_t *bounds = json_object_get(result, "bounds");
@@ -50,7 +80,14 @@ static check_options options_of(json_t *result)
                                        .preemptions = integer(bounds, "preemptions"),
                                        .stale = integer(bounds, "stale"),
                                        .inserts = integer(bounds, "inserts"),
-                                       .spurious = integer(bounds, "spurious")}};
+                                       .spurious = integer(bounds, "spurious")},
+                           .scenario = json_string_value(json_object_get(bounds, "scenario")),
+                           .threads = integer(bounds, "threads"),
+                           .iterations = integer(bounds, "iterations"),
+                           .locks = integer(bounds, "locks"),
+                           .slots = (uint32_t)integer(bounds, "slots"),
+                           .seed = (uint64_t)json_integer_value(json_object_get(bounds, "seed")),
+                           .exhaustive = json_is_true(json_object_get(bounds, "exhaustive"))};
 }
 
 /* The result for a unit, of which there must be one. */
@@ -84,9 +121,8 @@ bool parts_merge(char **files, int file_count, const subject *subjects, int coun
         seconds += json_number_value(json_object_get(results[i], "seconds"));
     }
     check_options options = options_of(results[0]);
-    const char *check = json_string_value(json_object_get(results[0], "check"));
     report rep;
-    report_begin(&rep, to, &options, check != NULL && strcmp(check, "mutations") == 0, json);
+    report_begin(&rep, to, &options, is_mutations(results[0]), json);
     rep.started -= seconds; /* of all machines together */
     for (int i = 0; i < count; i++)
         report_add(&rep, find(results, files, file_count, subjects[i].name));

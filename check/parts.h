@@ -8,5 +8,5 @@
 int parts_take_shard(subject *subjects, int count, const char *shard);
 
 /* Reads what `pawl check --json` wrote, and writes it as one report. There must be one result for each of the
- * subjects, all with the same bounds. True if all is well. */
+ * subjects, all of one commit and with the same bounds. True if all is well. */
 bool parts_merge(char **files, int file_count, const subject *subjects, int count, output *to, bool json);

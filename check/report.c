@@ -2,6 +2,8 @@
 #include "report.h"
 #include "survivors.h"
 
+#include "commit.h"
+
 #include <time.h>
 
 static double now(void)
@@ -149,6 +151,17 @@ static void end_text(const report *r)
                 (unsigned long long)r->executions, (unsigned long long)r->bad, seconds);
 }
 
+/* What was asked for; 0 stands for what each scenario has. */
+static json_t *bounds_json(const check_options *o)
+{
+    const check_profile *p = &o->profile;
+    return json_pack("{s:s, s:i, s:i, s:i, s:i, s:s?, s:i, s:i, s:i, s:i, s:I, s:b}", "profile", p->name,
+                     "preemptions", p->preemptions, "stale", p->stale, "inserts", p->inserts, "spurious",
+                     p->spurious, "scenario", o->scenario, "threads", o->threads, "iterations", o->iterations,
+                     "locks", o->locks, "slots", (int)o->slots, "seed", (json_int_t)o->seed, "exhaustive",
+                     o->exhaustive);
+}
+
 bool report_end(report *r)
 {
     if (r->mutate)
@@ -159,10 +172,8 @@ bool report_end(report *r)
         json_decref(r->stale);
         return ok;
     }
-    const check_profile *p = &r->options->profile;
-    json_t *all = json_pack("{s:s, s:{s:s, s:i, s:i, s:i, s:i}, s:o, s:b, s:f}", "check",
-                            r->mutate ? "mutations" : "locks", "bounds", "profile", p->name, "preemptions",
-                            p->preemptions, "stale", p->stale, "inserts", p->inserts, "spurious", p->spurious,
+    json_t *all = json_pack("{s:s, s:s, s:s, s:o, s:o, s:b, s:f}", "check", r->mutate ? "mutations" : "locks",
+                            "pawl", PAWL_VERSION, "commit", BENCH_COMMIT, "bounds", bounds_json(r->options),
                             "locks", r->locks, "ok", ok, "seconds", now() - r->started);
     if (r->mutate)
         json_object_set(all, "stale", r->stale);

@@ -13,10 +13,11 @@ if [ $# -lt 3 ] || [ -z "${SLURM_ARRAY_TASK_ID-}" ] || [ -z "${SLURM_ARRAY_TASK_
     echo "slurm_array.sh: usage: sbatch --array=1-N slurm_array.sh DIR pawl COMMAND [OPTION...]" >&2
     exit 2
 fi
-[ "${SLURM_ARRAY_TASK_MIN-1}" = 1 ] || {
-    echo "slurm_array.sh: the array must begin with 1" >&2
+# Its tasks are the parts: none may be missing.
+if [ "${SLURM_ARRAY_TASK_MIN-1}" != 1 ] || [ "${SLURM_ARRAY_TASK_MAX-$SLURM_ARRAY_TASK_COUNT}" != "$SLURM_ARRAY_TASK_COUNT" ]; then
+    echo "slurm_array.sh: the array must be 1-N; a single part again: pawl COMMAND [OPTION...] --shard K/N --json -o DIR/part-K.json" >&2
     exit 2
-}
+fi
 parts=$1
 shift
 mkdir -p "$parts"

@@ -3,6 +3,7 @@
 #
 # DIR/include has the headers, DIR/src what must be compiled and linked with them; DIR/README says how. With
 # --freestanding, waiters only spin, and some locks are headers alone. Needs a C compiler, which tells what is needed.
+# OBJECTS names a folder where calls in a row keep what they compile for every lock alike.
 set -eu
 
 fail() {
@@ -23,13 +24,16 @@ case $lock in
 mutex | fairmutex) [ -z "$freestanding" ] || fail "$1 always sleeps: it is not to be had with --freestanding" ;;
 esac
 mkdir -p "$(dirname "$into")"
+into=$(cd "$(dirname "$into")" && pwd)/$(basename "$into")
 work=$(mktemp -d "$into.XXXXXX") || fail "$into: cannot be written"
 trap 'rm -rf "$work"' EXIT
-mkdir "$work/tree" "$work/objects" "$work/out"
+mkdir "$work/tree" "$work/own" "$work/out"
+objects=${OBJECTS:-$work/objects}
+mkdir -p "$objects"
+objects=$(cd "$objects" && pwd)
 cp -R "$root/include" "$root/src" "$work/tree"
 
-# The register with one row, so that only this lock has state in each thread; and queue nodes, because a child of fork
-# has to forget its parent's.
+# The register with one row, so that only this lock has state in each thread.
 awk -v "row=PAWL_LOCK($lock," '
     /^#include/ { header = $0 }
     index($0, row) == 1 { print header; inside = 1 }
@@ -37,9 +41,9 @@ awk -v "row=PAWL_LOCK($lock," '
     inside' "$root/include/pawl/locks.def" >"$work/row"
 header=$(sed -n 's/^#include "\(.*\)"/\1/p' "$work/row")
 cat "$work/row" >"$work/tree/include/pawl/locks.def"
-[ -n "$freestanding" ] || sed -i '1i #include "detail/nodes.h"' "$work/tree/include/pawl/locks.def"
 
-# What a linker takes from an archive of everything is what the lock needs.
+# What a linker takes from an archive of everything is what the lock needs. Without optimisation, calls would
+# stay that are never made.
 cat >"$work/use.c" <<END
 #include <pawl/$header>
 #include <pawl/locks.h>
@@ -55,44 +59,70 @@ cat >"$work/use.c" <<END
 #include <pawl/locks.def>
 int main(void) { return 0; }
 END
-options="-O1 -D_GNU_SOURCE -DPAWL_NO_HOOKS -I$work/tree/include"
+options="-O1 -D_GNU_SOURCE -DPAWL_NO_HOOKS -Iinclude"
 cd "$work/tree"
-# shellcheck disable=SC2086 # one word each
-for source in src/*.c src/park/*.c; do
-    $cc $options -c "$source" -o "$work/objects/$(echo "${source%.c}" | tr / :).o"
-done
-ar rcs "$work/objects/all.a" "$work"/objects/*.o
-# shellcheck disable=SC2086
-$cc $options $freestanding "$work/use.c" "$work/objects/all.a" -pthread -Wl,--trace,--trace -o "$work/use" >"$work/trace"
-sources=$(sed -n 's/.*[)(]\(src:[^()]*\)\.o[)]*$/\1.c/p' "$work/trace" | tr : / | sort -u)
+
+# compile SOURCE INTO - and beside the object, the names of its headers
+compile() {
+    object=$2/$(echo "${1%.c}" | tr / :)
+    # shellcheck disable=SC2086 # one word each
+    $cc $options -MD -MT needs -c "$1" -o "$object.o"
+}
+
+if [ ! -f "$objects/common.a" ]; then
+    for source in src/*.c src/park/*.c; do
+        compile "$source" "$objects"
+    done
+    # What reads the register is another for each lock.
+    (cd "$objects" && grep -l 'pawl/locks\.def' src:*.d | sed 's/\.d$//' >own && sed 's/$/.o/' own | xargs rm -f && ar rcs common.a src:*.o)
+fi
+
+link() {
+    while read -r name; do
+        compile "$(echo "$name" | tr : /).c" "$work/own"
+    done <"$objects/own"
+    ar rcs "$work/own/own.a" "$work"/own/*.o
+    # shellcheck disable=SC2086
+    $cc $options $freestanding -MD -MT needs -MF "$work/own/use.d" "$work/use.c" -pthread -Wl,--trace,--trace \
+        -Wl,--start-group "$work/own/own.a" "$objects/common.a" -Wl,--end-group -o "$work/use" >"$work/trace"
+}
+
+# A child of fork has to forget its parent's queue nodes, so threads with state bring them along: most locks do.
+with_nodes() {
+    sed -i '1i #include "detail/nodes.h"' include/pawl/locks.def
+    link
+}
+if [ -n "$freestanding" ]; then
+    link 2>"$work/failed" || with_nodes
+else
+    with_nodes
+fi
+sources=$(sed -n 's/.*[)(]\(src:[^()]*\)\.o[)]*$/\1/p' "$work/trace" | sort -u)
 case $sources in
-*hardware_*) sources="$(echo "$sources" | grep -v hardware_) $(echo src/hardware_*.c)" ;; # each is for its processor
+*hardware_*) sources="$(echo "$sources" | grep -v hardware_) $(cd "$objects" && echo src:hardware_*.o | sed 's/\.o\>//g')" ;; # each is for its processor
 esac
 
-# Their headers, as the compiler finds them.
-# shellcheck disable=SC2086
+# Their headers, as the compiler found them.
 {
-    for file in $sources; do
-        $cc $options -MM "$file"
+    for name in $sources; do
+        echo "$name.c" | tr : /
+        cat "$work/own/$name.d" 2>/dev/null || cat "$objects/$name.d"
     done
-    $cc $options $freestanding -MM "$work/use.c"
-} | tr ' \\' '\n\n' | sed "s|^$work/tree/||" | sort -u >"$work/needed"
-grep -e '^src/' -e '^include/' "$work/needed" | while read -r file; do
-    mkdir -p "$work/out/$(dirname "$file")"
-    cp "$file" "$work/out/$file"
-done
+    cat "$work/own/use.d"
+} | tr ' \\' '\n\n' | sed 's|[^/]*/\.\./||' | grep -e '^src/' -e '^include/' | sort -u >"$work/needed"
+tar -cf - -T "$work/needed" | tar -C "$work/out" -xf -
 cp "$root/LICENSE" "$work/out"
 {
     echo "Pawl's lock $1, version $(sed -n "s/^  version: '\(.*\)',/\1/p" "$root/meson.build"), written by scripts/vendor.sh."
     echo
     echo "    #include <pawl/$header>"
     echo
-    flags="$freestanding -Iinclude"
+    flags="-O1 or more, ${freestanding:+$freestanding }-Iinclude"
     if [ -n "$sources" ]; then
-        echo "Compile everything in src/ with -D_GNU_SOURCE -DPAWL_NO_HOOKS -Iinclude -pthread"
-        echo "and the program with ${flags# }"
+        echo "Compile everything in src/ with -O1 or more, -D_GNU_SOURCE -DPAWL_NO_HOOKS -Iinclude -pthread"
+        echo "and the program with $flags"
     else
-        echo "Compile the program with ${flags# }; there is nothing to link."
+        echo "Compile the program with $flags; there is nothing to link."
     fi
 } >"$work/out/README"
 mkdir -p "$into"

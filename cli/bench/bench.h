@@ -95,7 +95,9 @@ struct study {
     unsigned variants; /* a bit for each that is wanted */
     bool units, merge;
     const char *shard; /* or NULL */
-    char **files;      /* to merge */
+    uint64_t part, parts,
+        units_of_all; /* what it says, and how many units there are; 0: the study is whole */
+    char **files;     /* to merge */
     size_t file_count;
     /* The results. */
     point *points;

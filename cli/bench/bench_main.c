@@ -80,6 +80,8 @@ int workload_main(const workload *w, int argc, char **argv)
     output_check(s.output);
     if (s.file_count > 0 && !s.merge)
         fail("'%s': only --merge takes files", s.files[0]);
+    if (s.merge && (s.shard != NULL || s.units))
+        fail("--merge: not together with --%s", s.units ? "units" : "shard");
     if (s.shard != NULL && s.format != JSON && !s.units)
         fail("--shard: a part is written as JSON, for --merge: add --json");
     default_options(&s);

@@ -38,12 +38,11 @@ void parts_take_shard(study *s)
 {
     if (s->shard == NULL)
         return;
-    uint64_t part, parts;
-    parse_shard("--shard", s->shard, &part, &parts);
+    parse_shard("--shard", s->shard, &s->part, &s->parts);
     size_t *unit = allocate(s->point_count + 1, sizeof *unit), kept = 0;
-    number_units(s, unit);
+    s->units_of_all = number_units(s, unit);
     for (size_t i = 0; i < s->point_count; i++)
-        if (unit[i] % parts == part - 1)
+        if (unit[i] % s->parts == s->part - 1)
             s->points[kept++] = s->points[i];
         else
             free(s->points[i].samples);
@@ -74,6 +73,18 @@ void parts_list(output *o, const study *s)
 /* What must be the same in all parts. */
 static const char *const common[] = {"pawl", "format", "workload", "preset", "parameters", "machine", "unit"};
 
+/* What the reports need of a point. */
+static bool are_points(json_t *points)
+{
+    size_t i;
+    json_t *p;
+    json_array_foreach (points, i, p)
+        if (!json_is_string(json_object_get(p, "lock")) || !json_is_integer(json_object_get(p, "threads")) ||
+            !json_is_array(json_object_get(p, "runs")))
+            return false;
+    return json_is_array(points);
+}
+
 static json_t *load(const study *s, const char *file, json_t *first)
 {
     json_error_t error;
@@ -81,7 +92,7 @@ static json_t *load(const study *s, const char *file, json_t *first)
     if (part == NULL)
         fail("--merge: %s: %s", file, error.text);
     const char *workload = json_string_value(json_object_get(part, "workload"));
-    if (!json_is_array(json_object_get(part, "points")) || workload == NULL)
+    if (!are_points(json_object_get(part, "points")) || workload == NULL)
         fail("--merge: %s: not written by 'pawl bench --json'", file);
     if (strcmp(workload, s->workload->name) != 0)
         fail("--merge: %s: of %s, not of %s", file, workload, s->workload->name);
@@ -89,6 +100,28 @@ static json_t *load(const study *s, const char *file, json_t *first)
         if (!json_equal(json_object_get(part, common[i]), json_object_get(first, common[i])))
             fail("--merge: %s: its %s differs from that of the files before it", file, common[i]);
     return part;
+}
+
+/* A member of what a file says about the part it is; 0 if it is none. */
+static json_int_t of_part(json_t *result, const char *key)
+{
+    return json_integer_value(json_object_get(json_object_get(result, "part"), key));
+}
+
+/* Parts of one division, and all that have units. Files that are no parts may be joined, too. */
+static void expect_all_parts(json_t **results, char **files, size_t count)
+{
+    json_int_t parts = of_part(results[0], "parts"), units = of_part(results[0], "units");
+    for (size_t i = 1; i < count; i++)
+        if (of_part(results[i], "parts") != parts || of_part(results[i], "units") != units)
+            fail("--merge: %s: not a part of the same whole as the files before it", files[i]);
+    for (json_int_t wanted = 1; wanted <= parts && wanted <= units; wanted++) {
+        size_t i = 0;
+        while (i < count && of_part(results[i], "number") != wanted)
+            i++;
+        if (i == count)
+            fail("--merge: part %lld of %lld is missing", (long long)wanted, (long long)parts);
+    }
 }
 
 static bool same_point(json_t *a, json_t *b)
@@ -131,15 +164,22 @@ void parts_merge(output *o, const study *s)
 {
     if (s->file_count == 0)
         fail("--merge: no files given");
-    json_t *all = load(s, s->files[0], NULL);
+    json_t **results = allocate(s->file_count, sizeof *results), *all;
+    for (size_t i = 0; i < s->file_count; i++)
+        results[i] = load(s, s->files[i], i > 0 ? results[0] : NULL);
+    all = results[0];
     for (size_t i = 1; i < s->file_count; i++) {
-        json_t *part = load(s, s->files[i], all);
+        json_t *part = results[i];
         add_points(json_object_get(all, "points"), json_object_get(part, "points"), s->files[i]);
         add_doubts(json_object_get(all, "doubts"), json_object_get(part, "doubts"));
         json_t *least = json_object_get(part, "harness_ns");
         if (json_number_value(least) < json_number_value(json_object_get(all, "harness_ns")))
             json_object_set(all, "harness_ns", least);
-        json_decref(part);
     }
+    expect_all_parts(results, s->files, s->file_count);
+    for (size_t i = 1; i < s->file_count; i++)
+        json_decref(results[i]);
+    free(results);
+    json_object_del(all, "part");
     output_json(o, all);
 }

@@ -181,6 +181,10 @@ json_t *study_head(const study *s)
                   "higher_is_better", s->workload->higher_is_better, "doubts", texts(&s->doubts));
     if (head == NULL)
         fail("out of memory");
+    if (s->parts > 0)
+        json_object_set_new(head, "part",
+                            json_pack("{sI sI sI}", "number", (json_int_t)s->part, "parts",
+                                      (json_int_t)s->parts, "units", (json_int_t)s->units_of_all));
     return head;
 }
 

@@ -31,3 +31,11 @@ unsigned count_in_list(const char *list);
 /* The CPUs that the cgroups of this process may use at a time, or a negative number if they say nothing. `where` is
  * the file that says so. */
 double cgroup_quota(const char *root, char *where, size_t size);
+
+/* calls.c: what a system call does here, tried in a child: an errno value, or one of these. */
+enum { CALL_WORKS = 0, CALL_KILLS = -1, CALL_NOT_TRIED = -2 };
+
+int try_call(long number, long a, long b, long c, long d, long e);
+
+/* In words. */
+const char *call_outcome(int outcome);

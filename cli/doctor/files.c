@@ -49,14 +49,27 @@ static double quota_v2(const char *text)
     return sscanf(text, "%lf %lf", &quota, &period) == 2 && period > 0 ? quota / period : -1;
 }
 
-/* The smallest of a group's and of those above it. */
-static double quota_of_v2(const char *root, char *group, char *where, size_t size)
+/* "-1" and "100000", or "50000" and "100000"; the first is in `quota`. */
+static double quota_v1(const char *root, const char *group, const char *quota)
+{
+    char path[PATH_MAX], period[32];
+    snprintf(path, sizeof path, "/sys/fs/cgroup/cpu%s/cpu.cfs_period_us", group);
+    if (!read_text(root, path, period, sizeof period) || atof(quota) < 0 || atof(period) <= 0)
+        return -1;
+    return atof(quota) / atof(period);
+}
+
+/* The smallest of a group's and of those above it. (In a container, those above may be all that can be seen.) */
+static double quota_of(const char *root, char *group, bool v2, char *where, size_t size)
 {
     double least = -1;
     for (;;) {
         char path[PATH_MAX], text[64];
-        snprintf(path, sizeof path, "/sys/fs/cgroup%s/cpu.max", group);
-        double quota = read_text(root, path, text, sizeof text) ? quota_v2(text) : -1;
+        snprintf(path, sizeof path, "/sys/fs/cgroup%s%s/%s", v2 ? "" : "/cpu", group,
+                 v2 ? "cpu.max" : "cpu.cfs_quota_us");
+        double quota = -1;
+        if (read_text(root, path, text, sizeof text))
+            quota = v2 ? quota_v2(text) : quota_v1(root, group, text);
         if (quota >= 0 && (least < 0 || quota < least)) {
             least = quota;
             snprintf(where, size, "%s", path);
@@ -68,17 +81,13 @@ static double quota_of_v2(const char *root, char *group, char *where, size_t siz
     }
 }
 
-static double quota_of_v1(const char *root, const char *group, char *where, size_t size)
+/* Whether a list such as "cpuacct,cpu" has an entry "cpu". */
+static bool has_cpu(const char *controllers)
 {
-    char path[PATH_MAX], quota[32], period[32];
-    snprintf(path, sizeof path, "/sys/fs/cgroup/cpu%s/cpu.cfs_period_us", group);
-    if (!read_text(root, path, period, sizeof period))
-        return -1;
-    snprintf(path, sizeof path, "/sys/fs/cgroup/cpu%s/cpu.cfs_quota_us", group);
-    if (!read_text(root, path, quota, sizeof quota) || atof(quota) < 0 || atof(period) <= 0)
-        return -1;
-    snprintf(where, size, "%s", path);
-    return atof(quota) / atof(period);
+    for (const char *at = controllers; (at = strstr(at, "cpu")) != NULL; at += 3)
+        if ((at == controllers || at[-1] == ',') && (at[3] == ',' || at[3] == '\0'))
+            return true;
+    return false;
 }
 
 /* Lines such as "0::/user.slice" (version 2) and "3:cpu,cpuacct:/user.slice" (version 1). */
@@ -96,13 +105,15 @@ double cgroup_quota(const char *root, char *where, size_t size)
             continue;
         if (strcmp(group, "/") == 0)
             *group = '\0';
-        double quota = -1;
-        if (*controllers == '\0')
-            quota = quota_of_v2(root, group, where, size);
-        else if (strcmp(controllers, "cpu") == 0 || strncmp(controllers, "cpu,", 4) == 0)
-            quota = quota_of_v1(root, group, where, size);
-        if (quota >= 0 && (least < 0 || quota < least))
+        bool v2 = *controllers == '\0';
+        if (!v2 && !has_cpu(controllers))
+            continue;
+        char file[PATH_MAX];
+        double quota = quota_of(root, group, v2, file, sizeof file);
+        if (quota >= 0 && (least < 0 || quota < least)) {
             least = quota;
+            snprintf(where, size, "%s", file);
+        }
     }
     return least;
 }

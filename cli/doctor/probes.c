@@ -28,44 +28,94 @@
 static void futex(finding *f, const char *root)
 {
     (void)root;
-    _Atomic(uint32_t) word = 1;
-    long woken = syscall(SYS_futex, &word, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0); /* nobody sleeps there */
-    f->offer = woken == 0 ? OFFERED : NOT_OFFERED;
-    f->warning = woken != 0;
-    FOUND(f, "futex(): %s", woken == 0 ? "works" : strerror(errno));
-    f->choice = woken == 0 ? "threads that wait for long sleep on futexes"
-                           : "threads that should sleep return at once and look again: they burn CPU";
-    f->change = woken == 0 ? NULL : "allow futex() in the sandbox";
+    static _Atomic(uint32_t) word = 1; /* nobody sleeps there */
+    int outcome = try_call(SYS_futex, (long)&word, FUTEX_WAKE_PRIVATE, 1, 0, 0);
+    bool works = outcome == CALL_WORKS;
+    f->offer = works ? OFFERED : NOT_OFFERED;
+    f->warning = !works;
+    FOUND(f, "futex(): %s", call_outcome(outcome));
+    f->choice = works ? "threads that wait for long sleep on futexes"
+                : outcome == CALL_KILLS
+                    ? "makes the call all the same, and the program dies of it"
+                    : "threads that should sleep return at once and look again: they burn CPU";
+    f->change = works ? NULL : "allow futex() in the sandbox";
+}
+
+/* Why libpawl does without, if the kernel would help. */
+static void explain_no_membarrier(finding *f)
+{
+    if (getenv("PAWL_NO_MEMBARRIER") != NULL) {
+        f->choice = "not used, because PAWL_NO_MEMBARRIER is set: every unlock of a lock with waiters on "
+                    "words fences";
+        f->change = "unset PAWL_NO_MEMBARRIER";
+    } else {
+        f->choice =
+            "not used, because a seccomp filter may kill for it: every unlock of a lock with waiters on "
+            "words fences";
+        f->change = "start the program without the filter";
+    }
 }
 
 static void membarrier(finding *f, const char *root)
 {
     (void)root;
-    long commands = syscall(SYS_membarrier, MEMBARRIER_CMD_QUERY, 0, 0);
-    bool has = commands >= 0 && (commands & MEMBARRIER_CMD_PRIVATE_EXPEDITED) != 0;
-    bool uses = pawl_uses_membarrier();
+    int outcome = try_call(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0, 0, 0);
+    bool has = outcome == CALL_WORKS;
     f->offer = has ? OFFERED : NOT_OFFERED;
     f->warning = !has;
-    if (commands < 0)
-        FOUND(f, "membarrier(): %s", strerror(errno));
+    if (has)
+        FOUND(f, "private expedited");
+    else if (outcome == EINVAL)
+        FOUND(f, "no private expedited command");
     else
-        FOUND(f, "%s", has ? "private expedited" : "no private expedited command");
-    if (uses)
+        FOUND(f, "membarrier(): %s", call_outcome(outcome));
+    if (pawl_uses_membarrier()) {
         f->choice =
             "a thread that goes to sleep pays for the fence, unlock pays for none; if threads spend a "
             "quarter of a CPU on it, every unlock of a lock with waiters on words fences from then on";
-    else if (getenv("PAWL_NO_MEMBARRIER") != NULL)
-        f->choice = "not used, because PAWL_NO_MEMBARRIER is set: every unlock of a lock with waiters on "
-                    "words fences";
-    else if (has)
-        f->choice =
-            "not used, because a seccomp filter may kill for it: every unlock of a lock with waiters on "
-            "words fences";
-    else
+        f->change = "PAWL_NO_MEMBARRIER=1 does without";
+    } else if (has)
+        explain_no_membarrier(f);
+    else {
         f->choice = "every unlock of a lock with waiters on words fences";
-    f->change = uses  ? "PAWL_NO_MEMBARRIER=1 does without"
-                : has ? "unset PAWL_NO_MEMBARRIER, and start without a seccomp filter"
-                      : "a kernel since 4.14 with CONFIG_MEMBARRIER, or a sandbox that allows the call";
+        f->change = "a kernel since 4.14 with CONFIG_MEMBARRIER, or a sandbox that allows the call";
+    }
+}
+
+/* The calls that are made beside those two; what they are for is in docs/embedding.md. */
+static void other_calls(finding *f, const char *root)
+{
+    (void)root;
+    static void *list;
+    static size_t size;
+    static cpu_set_t set[64];
+    const struct {
+        const char *name;
+        int outcome;
+    } calls[] = {
+        {"sched_yield()", try_call(SYS_sched_yield, 0, 0, 0, 0, 0)},
+        {"sched_getaffinity()", try_call(SYS_sched_getaffinity, 0, sizeof set, (long)set, 0, 0)},
+        {"get_robust_list()", try_call(SYS_get_robust_list, 0, (long)&list, (long)&size, 0, 0)},
+    };
+    bool kills = false;
+    for (size_t i = 0; i < sizeof calls / sizeof calls[0]; i++) {
+        if (calls[i].outcome == CALL_WORKS)
+            continue;
+        size_t used = strlen(f->found);
+        snprintf(f->found + used, sizeof f->found - used, "%s%s: %s", used > 0 ? "; " : "", calls[i].name,
+                 call_outcome(calls[i].outcome));
+        kills |= calls[i].outcome == CALL_KILLS;
+    }
+    bool work = f->found[0] == '\0';
+    f->offer = work ? OFFERED : NOT_OFFERED;
+    f->warning = kills;
+    if (work)
+        FOUND(f, "sched_yield(), sched_getaffinity() and get_robust_list() work");
+    f->choice = work    ? "they are used"
+                : kills ? "makes the calls all the same, and the program dies of it"
+                        : "does without: threads spin as if they had several CPUs, and without "
+                          "get_robust_list() there are no locks between processes";
+    f->change = work ? NULL : "allow them in the sandbox";
 }
 
 static void seccomp(finding *f, const char *root)
@@ -92,10 +142,9 @@ static void seccomp(finding *f, const char *root)
 static void futex2(finding *f, const char *root)
 {
     (void)root;
-    long result = syscall(SYS_futex_waitv, NULL, 0, 0, NULL, 0);
-    bool has = result == 0 || errno != ENOSYS;
-    f->offer = has ? OFFERED : NOT_OFFERED;
-    FOUND(f, "%s", has ? "futex_waitv()" : "no futex_waitv()");
+    int outcome = try_call(SYS_futex_waitv, 0, 0, 0, 0, 0); /* of no words: EINVAL where there is one */
+    f->offer = outcome == EINVAL ? OFFERED : NOT_OFFERED;
+    FOUND(f, "futex_waitv(): %s", call_outcome(outcome == EINVAL ? CALL_WORKS : outcome));
     f->choice = "not used: a thread waits for one word at a time, and futex() serves that";
 }
 
@@ -103,13 +152,13 @@ static void rseq(finding *f, const char *root)
 {
     (void)root;
     unsigned long size = getauxval(AT_RSEQ_FEATURE_SIZE);
-    errno = 0;
-    bool has = size != 0 || syscall(SYS_rseq, NULL, 0, 0, 0) == 0 || errno != ENOSYS;
+    int outcome = size != 0 ? CALL_WORKS : try_call(SYS_rseq, 0, 0, 0, 0, 0); /* of no bytes: EINVAL */
+    bool has = outcome == CALL_WORKS || outcome == EINVAL;
     f->offer = has ? OFFERED : NOT_OFFERED;
     if (size != 0)
         FOUND(f, "%lu bytes of features", size);
     else
-        FOUND(f, "%s", has ? "restartable sequences, without further features" : "no restartable sequences");
+        FOUND(f, "rseq(): %s", call_outcome(has ? CALL_WORKS : outcome));
     f->choice = "not used: no lock of Pawl keeps state per CPU";
 }
 
@@ -124,10 +173,31 @@ static void line_wait(finding *f, const char *root)
                     : "a thread that spins pauses between two looks";
 }
 
+static bool may_ask_for_cpus(void)
+{
+    return try_call(SYS_sched_getaffinity, 0, 0, 0, 0, 0) != CALL_KILLS;
+}
+
+/* 0 if the kernel does not say. */
+static unsigned usable_cpus(void)
+{
+    static cpu_set_t set[64]; /* the kernel refuses if it has more CPUs than fit */
+    return may_ask_for_cpus() && sched_getaffinity(0, sizeof set, set) == 0
+               ? (unsigned)CPU_COUNT_S(sizeof set, set)
+               : 0;
+}
+
 static void pauses(finding *f, const char *root)
 {
     (void)root;
     enum { SPIN_NS = 8000 };
+    if (!may_ask_for_cpus()) {
+        f->offer = NOT_KNOWN;
+        FOUND(f, "a filter kills for sched_getaffinity()");
+        f->choice = "asks for its CPUs at a thread's first wait, and the program dies of it";
+        f->change = "allow sched_getaffinity() in the sandbox";
+        return;
+    }
     uint32_t count = pawl_pauses(SPIN_NS);
     f->offer = count > 0 ? OFFERED : NOT_OFFERED;
     if (count > 0)
@@ -170,12 +240,6 @@ static void numa(finding *f, const char *root)
     f->change = nodes > 1 ? "bind threads that share a lock to one node: numactl --cpunodebind" : NULL;
 }
 
-static unsigned usable_cpus(void)
-{
-    cpu_set_t set;
-    return sched_getaffinity(0, sizeof set, &set) == 0 ? (unsigned)CPU_COUNT(&set) : 0;
-}
-
 static void cpuset(finding *f, const char *root)
 {
     char text[256];
@@ -183,7 +247,9 @@ static void cpuset(finding *f, const char *root)
     if (read_text(root, "/sys/devices/system/cpu/online", text, sizeof text))
         online = count_in_list(text);
     f->offer = usable == 0 || online == 0 ? NOT_KNOWN : usable < online ? OFFERED : NOT_OFFERED;
-    if (online == 0)
+    if (usable == 0)
+        FOUND(f, "the kernel does not say");
+    else if (online == 0)
         FOUND(f, "%u CPUs; the kernel does not say of how many", usable);
     else
         FOUND(f, "%u of %u CPUs", usable, online);
@@ -204,14 +270,16 @@ static void quota(finding *f, const char *root)
     else
         FOUND(f, "%g CPUs of time (%s)", cpus, where);
     f->choice = f->warning ? "none: a lock's owner may be stopped for most of a period, and waiters with it"
-                           : "none is needed";
+                : f->offer == NOT_KNOWN ? "none"
+                                        : "none is needed";
     f->change = f->warning
                     ? "raise it to the number of CPUs, or bind the program to as many as it has time for"
                     : NULL;
 }
 
 const probe probes[] = {
-    {"policy", policy},   {"futex", futex},         {"membarrier", membarrier}, {"seccomp", seccomp},
-    {"spinning", pauses}, {"line-wait", line_wait}, {"futex2", futex2},         {"rseq", rseq},
-    {"numa", numa},       {"cpuset", cpuset},       {"quota", quota},           {NULL, NULL},
+    {"policy", policy},   {"futex", futex},     {"membarrier", membarrier}, {"syscalls", other_calls},
+    {"seccomp", seccomp}, {"spinning", pauses}, {"line-wait", line_wait},   {"futex2", futex2},
+    {"rseq", rseq},       {"numa", numa},       {"cpuset", cpuset},         {"quota", quota},
+    {NULL, NULL},
 };

@@ -132,18 +132,31 @@ def main():
     def every_lock_needs_a_symbol_with_the_number():
         names = must(root / "scripts/names.sh").split()
         assert len(names) > 30
+        text = "#include <pawl.h>\n"
         for name in names:
             plain_name = name.removeprefix("pawl_")
-            mutex = name != plain_name
-            call = f"static pawl_{plain_name} l; pawl_{plain_name}_%s(&l);" if mutex else \
-                f"static pawl_{name} l; pawl_{name}_ctx c; pawl_{name}_%s(&l, &c);"
-            for freestanding in [[], ["-DPAWL_FREESTANDING"]]:
-                for function in ["lock", "unlock"]:
-                    (work / "one.c").write_text(f"#include <pawl.h>\nint main(void) {{ {call % function} return 0; }}\n")
-                    must(*CC, "-O1", *freestanding, "-I", root / "include", "-c", work / "one.c", "-o", work / "one.o")
-                    of = needed(work / "one.o")
-                    assert of or freestanding or function == "unlock", f"{name} {function} needs nothing"
-                    assert not of or any(n.endswith(f"_text{current}") for n in of), f"{name} {function}: {of}"
+            for function in ["lock", "unlock"]:
+                uses = f"static pawl_{plain_name} l; pawl_{plain_name}_{function}(&l);" if name != plain_name else \
+                    f"static pawl_{name} l; pawl_{name}_ctx c; pawl_{name}_{function}(&l, &c);"
+                text += f"void use_{name}_{function}(void) {{ {uses} }}\n"
+        (work / "all.c").write_text(text)
+        nothing = False
+        for freestanding in [[], ["-DPAWL_FREESTANDING"]]:
+            # One compilation; then the linker throws away all but one function and what it needs.
+            must(*CC, "-O1", "-ffunction-sections", "-fdata-sections", *freestanding, "-I", root / "include", "-c", work / "all.c", "-o", work / "all.o")
+            for use in [(name, function) for name in names for function in ["lock", "unlock"]]:
+                must("ld", "-static", "--gc-sections", "--unresolved-symbols=ignore-all", "-e", "use_" + "_".join(use), work / "all.o", "-o", work / "one")
+                of = needed(work / "one")
+                nothing |= not of
+                assert of or freestanding or use[1] == "unlock", f"{use} needs nothing"
+                assert not of or any(n.endswith(f"_text{current}") for n in of), f"{use}: {of}"
+        assert nothing, "the linker throws nothing away"
+
+    @promise
+    def current_number_is_documented():
+        for file in ["docs/embedding.md", "debian/libpawl0.symbols"]:
+            said = set(re.findall(r"(?:PAWL_TEXT_|_text)(\d+)", (root / file).read_text()))
+            assert said == {current}, f"{file}: {said}"
 
     other = headers_with(work, "other", "pawl/detail/atomic.h", number(current), number(99))
     program = "#include <pawl.h>\nint main(void) { static pawl_mutex m; pawl_mutex_lock(&m); pawl_mutex_unlock(&m); return 0; }\n"

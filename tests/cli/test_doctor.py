@@ -3,10 +3,10 @@
 import json
 import pathlib
 
-from harness import check, environment, folder, output, pawl, preload, refused, run, test
+from harness import Skipped, check, environment, folder, output, pawl, preload, refused, run, test
 import harness
 
-NAMES = ["policy", "futex", "membarrier", "seccomp", "spinning", "line-wait", "futex2", "rseq", "numa", "cpuset", "quota"]
+NAMES = ["policy", "futex", "membarrier", "syscalls", "seccomp", "spinning", "line-wait", "futex2", "rseq", "numa", "cpuset", "quota"]
 
 
 def doctor(*arguments, **options):
@@ -48,7 +48,7 @@ def doctor_sees_the_policy():
 @test
 def doctor_sees_that_membarrier_is_not_wanted():
     f = doctor(env=environment(PAWL_NO_MEMBARRIER="1"))["membarrier"]
-    check("PAWL_NO_MEMBARRIER is set" in f["choice"], f["choice"])
+    check("PAWL_NO_MEMBARRIER is set" in f["choice"] and f["change"] == "unset PAWL_NO_MEMBARRIER", str(f))
 
 
 @test
@@ -78,6 +78,45 @@ def doctor_sees_what_the_kernel_refuses():
             check(f["warning"] == (name != "futex2"), f"{name}: {f}")
             if name == "membarrier":
                 check(f["choice"].startswith("every unlock"), f["choice"])
+
+
+@test
+def doctor_survives_a_filter_that_kills():
+    with folder() as at:
+        preload(at, "filter", """
+            #include <linux/filter.h>
+            #include <linux/seccomp.h>
+            #include <stddef.h>
+            #include <stdlib.h>
+            #include <sys/prctl.h>
+            #include <unistd.h>
+            __attribute__((constructor)) static void begin(void)
+            {
+                struct sock_filter rules[] = {
+                    BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+                    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, atol(getenv("KILLS_FOR")), 0, 1),
+                    BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
+                    BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+                };
+                struct sock_fprog filter = {sizeof rules / sizeof rules[0], rules};
+                if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 || prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) != 0)
+                    _exit(77);
+            }""")
+        calls = ["membarrier", "sched_yield", "sched_getaffinity", "get_robust_list", "futex_waitv"]
+        numbers = run("cc", "-E", "-P", "-", input="#include <sys/syscall.h>\n" + " ".join(f"SYS_{c}" for c in calls)).stdout.split()
+        for call, number in zip(calls, numbers[-len(calls):]):
+            where = environment(LD_PRELOAD=f"{at}/filter.so", KILLS_FOR=number)
+            if pawl("doctor", env=where).returncode == 77:
+                raise Skipped("no seccomp filters here")
+            found = doctor(env=where)
+            f = found[{"membarrier": "membarrier", "futex_waitv": "futex2"}.get(call, "syscalls")]
+            check(f["found"] == f"{call}(): a filter kills for it" and f["offered"] is False, f"{call}: {f}")
+            check(f["warning"] == (call != "futex_waitv"), f"{call}: {f}")
+            check(found["seccomp"]["offered"] is True, f"{call}: {found['seccomp']}")
+            if call == "sched_getaffinity":
+                check(found["spinning"]["offered"] is None and found["cpuset"]["offered"] is None, str(found))
+            elif call != "membarrier":
+                check(found["membarrier"]["change"] == "start the program without the filter", str(found["membarrier"]))
 
 
 @test
@@ -111,6 +150,17 @@ def doctor_sees_the_smallest_quota():
              sys__fs__cgroup__cpu__x__cpu___cfs_period_us="10000\n")
         f = doctor("--root", at)["quota"]
         check(f["found"].startswith("0.25 CPUs") and f["warning"], str(f))
+    with folder() as at:  # version 1, by another name, in a container that sees its own group as the root
+        tree(at, proc__self__cgroup="3:cpuset:/x\n2:cpuacct,cpu:/docker/x\n", sys__fs__cgroup__cpu__cpu___cfs_quota_us="150000\n",
+             sys__fs__cgroup__cpu__cpu___cfs_period_us="100000\n")
+        f = doctor("--root", at)["quota"]
+        check(f["found"] == "1.5 CPUs of time (/sys/fs/cgroup/cpu/cpu.cfs_quota_us)", str(f))
+    with folder() as at:  # version 1, where a group above has less; and both versions
+        tree(at, proc__self__cgroup="1:cpu:/x/y\n0::/z\n", sys__fs__cgroup__cpu__x__cpu___cfs_quota_us="10000\n",
+             sys__fs__cgroup__cpu__x__cpu___cfs_period_us="100000\n", sys__fs__cgroup__cpu__x__y__cpu___cfs_quota_us="-1\n",
+             sys__fs__cgroup__cpu__x__y__cpu___cfs_period_us="100000\n", sys__fs__cgroup__z__cpu___max="20000 100000\n")
+        f = doctor("--root", at)["quota"]
+        check(f["found"] == "0.1 CPUs of time (/sys/fs/cgroup/cpu/x/cpu.cfs_quota_us)", str(f))
     with folder() as at:  # plenty, and none
         tree(at, proc__self__cgroup="0::/\n", sys__fs__cgroup__cpu___max="90000000 1000\n")
         f = doctor("--root", at)["quota"]

@@ -52,25 +52,31 @@ by_pkg_config() {
     readelf -d "$work/first" | grep -q 'NEEDED.*libpawl\.so\.0'
 }
 
+# by_cmake PREFIX TARGET... - where it is installed; the compiler is tried only once
 by_cmake() {
-    cmake -S "$here/cmake" -B "$work/cmake" "-DCMAKE_PREFIX_PATH=$prefix"
-    cmake --build "$work/cmake"
-    says_two_million "$work/cmake/first"
-    says_two_million "$work/cmake/first_static"
+    cmake -G Ninja -S "$here/cmake" -B "$work/cmake" -Upawl_DIR "-DCMAKE_PREFIX_PATH=$1"
+    shift
+    cmake --build "$work/cmake" --target "$@"
+    for target in "$@"; do
+        says_two_million "$work/cmake/$target"
+    done
 }
 
 cmake_refuses_another_version() {
     mkdir "$work/later"
-    sed 's/find_package(pawl 0.1/find_package(pawl 0.9/' "$here/cmake/CMakeLists.txt" >"$work/later/CMakeLists.txt"
-    not cmake -S "$work/later" -B "$work/later/build" "-DCMAKE_PREFIX_PATH=$prefix"
+    sed 's/find_package(pawl 0.1/find_package(pawl 0.9/; s/project(outside C)/project(outside NONE)/' "$here/cmake/CMakeLists.txt" >"$work/later/CMakeLists.txt"
+    not cmake -S "$work/later" -B "$work/later/build" "-DCMAKE_PREFIX_PATH=$prefix" "-DCMAKE_LIBRARY_ARCHITECTURE=$(basename "$library")" 2>"$work/said"
+    grep -q 'version: 0\.1\.0' "$work/said"
 }
 
 # A folder with a space in its name, to which the installation was moved.
 cmake_finds_what_was_moved() {
-    cp -R "$prefix" "$work/moved away"
-    cmake -S "$here/cmake" -B "$work/cmake away" "-DCMAKE_PREFIX_PATH=$work/moved away"
-    cmake --build "$work/cmake away"
-    says_two_million "$work/cmake away/first"
+    local lib=${library#"$prefix"/}
+    mkdir -p "$work/moved away/$lib"
+    cp -R "$prefix/include" "$work/moved away"
+    cp -R "$library/cmake" "$library"/libpawl.* "$work/moved away/$lib"
+    by_cmake "$work/moved away" first
+    readelf -d "$work/cmake/first" | grep -q "RUNPATH.*$work/moved away/$lib"
 }
 
 refuses_32_bits() {
@@ -87,7 +93,7 @@ meson_project() {
 
 by_meson() {
     meson_project "$work/meson"
-    installed meson setup "$work/meson/build" "$work/meson"
+    installed meson setup --buildtype=plain "$work/meson/build" "$work/meson"
     ninja -C "$work/meson/build"
     says_two_million installed "$work/meson/build/first"
 }
@@ -96,11 +102,13 @@ by_meson_subproject() {
     meson_project "$work/fallback"
     mkdir "$work/fallback/subprojects"
     ln -s "$root" "$work/fallback/subprojects/pawl"
-    meson setup "$work/fallback/build" "$work/fallback"
+    meson setup --buildtype=plain "$work/fallback/build" "$work/fallback"
     ninja -C "$work/fallback/build"
     says_two_million "$work/fallback/build/first"
     not test -e "$work/fallback/build/subprojects/pawl/pawl" # nor anything else but the library
 }
+
+export OBJECTS=$work/objects # of vendor.sh
 
 # vendored COMPILER OPTIONS LOCK... - freestanding if OPTIONS say so
 vendored() {
@@ -127,9 +135,39 @@ vendored() {
 }
 
 is_headers_alone() {
-    "$root/scripts/vendor.sh" --freestanding ticket "$work/alone"
+    (cd "$work" && "$root/scripts/vendor.sh" --freestanding ticket alone)
     test -e "$work/alone/include/pawl/ticket.h"
     not test -e "$work/alone/src"
+}
+
+# vendored_files LOCK [--freestanding] - they are all that a compiler asks for; vendor.sh has linked them. Prints the name of
+# a lock that is headers alone.
+vendored_files() {
+    local lock=$1 at=$work/files flags=${2:+-DPAWL_FREESTANDING}
+    shift
+    case $lock in
+    pawl_*) flags=-DMUTEX ;;
+    esac
+    rm -rf "$at"
+    "$root/scripts/vendor.sh" "$@" "$lock" "$at" >/dev/null
+    # shellcheck disable=SC2046,SC2086 # one word each
+    gcc -std=gnu11 -Wall -Wextra -Werror -D_GNU_SOURCE -DPAWL_NO_HOOKS $flags "-DLOCK=${lock#pawl_}" -I "$at/include" -fsyntax-only \
+        "$here/vendored.c" $(find "$at" -name slices.c)
+    [ -d "$at/src" ] || echo "$lock"
+}
+
+# The first lock of every header, without libpawl as far as that goes.
+every_header_can_be_vendored() {
+    awk -F '[(,]' '/^#include/ { header = 1 } header && /^PAWL_LOCK\(/ { print $2; header = 0 }' "$root/include/pawl/locks.def" >"$work/locks"
+    test "$(wc -l <"$work/locks")" -gt 15
+    while read -r lock; do
+        case $lock in
+        mutex) ;; # above
+        fairmutex) vendored_files pawl_fairmutex ;;
+        *) vendored_files "$lock" --freestanding ;;
+        esac
+    done <"$work/locks" >"$work/alone.txt"
+    test "$(xargs <"$work/alone.txt")" = 'tts ticket retrograde capacitor_plain' # as docs/embedding.md says
 }
 
 vendor_refuses() {
@@ -145,7 +183,7 @@ vendor_refuses() {
 }
 
 promise by_pkg_config by_pkg_config
-promise by_cmake by_cmake
+promise by_cmake by_cmake "$prefix" first first_static
 promise cmake_refuses_another_version cmake_refuses_another_version
 promise cmake_finds_what_was_moved cmake_finds_what_was_moved
 [ "$(uname -m)" != x86_64 ] || promise refuses_32_bits refuses_32_bits
@@ -158,6 +196,7 @@ promise vendored_clh_freestanding vendored gcc --freestanding clh
 promise vendored_pawl_mutex vendored gcc '' pawl_mutex
 promise vendored_ticket_freestanding vendored gcc --freestanding ticket
 promise vendored_ticket_is_headers_alone is_headers_alone
+promise every_header_can_be_vendored every_header_can_be_vendored
 promise vendor_refuses vendor_refuses
 
 echo "$passed passed, $failed failed"

@@ -28,7 +28,7 @@ printf '#include "toy.h"\n%s\n' "$row" >>"$register"
 touch -r "$root/include/pawl/locks.def" "$register"
 [ ! "$here/run.sh" -nt "$register" ] || touch -r "$here/run.sh" "$register"
 
-[ -f "$build/build.ninja" ] || meson setup "$build" "$tree" -Dtests=true -Doptimization=1 -Ddebug=false
+[ -f "$build/build.ninja" ] || meson setup "$build" "$tree" -Dtests=true -Dpeers=disabled -Doptimization=1 -Ddebug=false
 # shellcheck disable=SC2046 # one word each
 ninja -C "$build" $(printf 'tests/test_%s ' $tests) src/libpawl.a preload/libpawl-toy.so tests/preload/conform \
     tests/preload/locking_malloc check/pawl-check
