@@ -12,6 +12,25 @@
 enum { LONGEST_PERIOD = 1024 };
 #define REPEATS 0.9
 
+/* ---- numbers, by first admission: the order of a lock that goes round is then ABCD, and one that goes to and fro shows */
+
+static bool renumber(bench_log *log, unsigned threads)
+{
+    uint32_t next = 0, *number = malloc(threads * sizeof *number);
+    if (number == NULL)
+        return false;
+    for (unsigned t = 0; t < threads; t++)
+        number[t] = UINT32_MAX;
+    for (uint32_t i = 0; i < log->length; i++) {
+        uint32_t *who = &log->admissions[i].who;
+        if (number[*who] == UINT32_MAX)
+            number[*who] = next++;
+        *who = number[*who];
+    }
+    free(number);
+    return true;
+}
+
 /* ---- period */
 
 static double repeats_after(const bench_log *log, uint32_t period)
@@ -147,11 +166,11 @@ static bool find_gaps(const bench_log *log, unsigned threads, bench_waits *gaps)
     return true;
 }
 
-int bench_schedule_of(const bench_log *log, unsigned threads, bench_schedule *s, bench_waits *gaps)
+int bench_schedule_of(bench_log *log, unsigned threads, bench_schedule *s, bench_waits *gaps)
 {
     *s = (bench_schedule){.admissions = log->length, .palindromes = -1};
     uint32_t *by = calloc(threads, sizeof *by);
-    if (by == NULL || !find_gaps(log, threads, gaps))
+    if (by == NULL || !renumber(log, threads) || !find_gaps(log, threads, gaps))
         return ENOMEM;
     find_period(log, threads, s);
     if (threads >= 3 && log->length > 0)

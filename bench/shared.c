@@ -2,8 +2,8 @@
  *
  *   shared_bench [RUNS [MILLISECONDS]]
  *
- * An uncontended pair of lock and unlock in one process, in ns of CPU time, with the loop around it; and acquisitions of one lock by two processes, in
- * millions per second, with nothing between them and with some work outside. Medians of the runs, which take turns.
+ * Acquisitions of one lock by one and by two processes, with nothing between them and with some work outside: millions per
+ * second of time, and the CPU time of each in ns, with the loop around it. Medians of the runs, which take turns.
  */
 #include <pawl/shared.h>
 
@@ -17,7 +17,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { KINDS = 3, WORKLOADS = 3, MOST_RUNS = 99 };
+enum { KINDS = 3, WORKLOADS = 5, MOST_RUNS = 99 };
 
 typedef struct board {
     _Alignas(128) pawl_mutex_shared mutex;
@@ -25,7 +25,7 @@ typedef struct board {
     _Alignas(128) pthread_mutex_t glibc;
     _Alignas(128) unsigned long inside; /* what they protect */
     _Alignas(128) _Atomic(int) ready, stop;
-    double cpu_seconds; /* of one process alone */
+    double cpu_seconds[2]; /* of each process */
 } board;
 
 static pawl_region *region;
@@ -68,10 +68,14 @@ static const struct {
 static const struct {
     int processes;
     unsigned steps;
-} workloads[WORKLOADS] = {{1, 0}, {2, 0}, {2, 200}};
+} workloads[WORKLOADS] = {{1, 0}, {2, 0}, {1, 200}, {2, 200}, {2, 2000}};
 
-/* Acquisitions per second, of all processes together. */
-static double run(int kind, int workload, int milliseconds)
+typedef struct result {
+    double rate;   /* acquisitions per second, of all processes together */
+    double cpu_ns; /* of each acquisition                                */
+} result;
+
+static result run(int kind, int workload, int milliseconds)
 {
     pid_t child[2];
     b->inside = 0;
@@ -86,24 +90,35 @@ static double run(int kind, int workload, int milliseconds)
             ;
         double start = now(CLOCK_PROCESS_CPUTIME_ID);
         kinds[kind].loop(workloads[workload].steps);
-        b->cpu_seconds = now(CLOCK_PROCESS_CPUTIME_ID) - start;
+        b->cpu_seconds[i] = now(CLOCK_PROCESS_CPUTIME_ID) - start;
         _exit(0);
     }
     while (atomic_load(&b->ready) < workloads[workload].processes)
         usleep(100);
-    double start = now(CLOCK_MONOTONIC);
+    double start = now(CLOCK_MONOTONIC), cpu = 0;
     usleep((useconds_t)milliseconds * 1000);
     atomic_store(&b->stop, 1);
-    for (int i = 0; i < workloads[workload].processes; i++)
-        waitpid(child[i], NULL, 0);
     double seconds = now(CLOCK_MONOTONIC) - start;
-    return (double)b->inside / (workloads[workload].processes == 1 ? b->cpu_seconds : seconds);
+    for (int i = 0; i < workloads[workload].processes; i++) {
+        waitpid(child[i], NULL, 0);
+        cpu += b->cpu_seconds[i];
+    }
+    return (result){(double)b->inside / seconds, 1e9 * cpu / (double)b->inside};
 }
 
 static int compare(const void *x, const void *y)
 {
     double a = *(const double *)x, c = *(const double *)y;
     return a < c ? -1 : a > c;
+}
+
+static double median(const result *results, int runs, size_t field)
+{
+    double values[MOST_RUNS];
+    for (int i = 0; i < runs; i++)
+        values[i] = *(const double *)((const char *)&results[i] + field);
+    qsort(values, (size_t)runs, sizeof(double), compare);
+    return values[runs / 2];
 }
 
 int main(int argc, char **argv)
@@ -125,17 +140,16 @@ int main(int argc, char **argv)
     pthread_mutexattr_setrobust(&robust, PTHREAD_MUTEX_ROBUST);
     pthread_mutex_init(&b->glibc, &robust);
 
-    static double results[KINDS][WORKLOADS][MOST_RUNS];
+    static result results[WORKLOADS][KINDS][MOST_RUNS];
     for (int i = 0; i < runs; i++)
         for (int w = 0; w < WORKLOADS; w++)
             for (int k = 0; k < KINDS; k++)
-                results[k][w][i] = run(k, w, milliseconds);
-    printf("%-16s %12s %22s %22s\n", "", "pair, ns", "2 processes, M/s", "with work, M/s");
-    for (int k = 0; k < KINDS; k++) {
-        for (int w = 0; w < WORKLOADS; w++)
-            qsort(results[k][w], (size_t)runs, sizeof(double), compare);
-        printf("%-16s %12.1f %22.2f %22.2f\n", kinds[k].name, 1e9 / results[k][0][runs / 2],
-               results[k][1][runs / 2] / 1e6, results[k][2][runs / 2] / 1e6);
-    }
+                results[w][k][i] = run(k, w, milliseconds);
+    printf("processes  steps outside  lock               M/s  CPU ns each\n");
+    for (int w = 0; w < WORKLOADS; w++)
+        for (int k = 0; k < KINDS; k++)
+            printf("%9d  %13u  %-15s %6.2f  %11.1f\n", workloads[w].processes, workloads[w].steps,
+                   kinds[k].name, median(results[w][k], runs, offsetof(result, rate)) / 1e6,
+                   median(results[w][k], runs, offsetof(result, cpu_ns)));
     return 0;
 }

@@ -24,7 +24,7 @@ const bench_lock *bench_lock_of(const bench_request *q);
 bench_duty_of bench_work_of;
 
 /* order.c: what a log says; gaps of each thread. 0 or ENOMEM. */
-int bench_schedule_of(const bench_log *log, unsigned threads, bench_schedule *s, bench_waits *gaps);
+int bench_schedule_of(bench_log *log, unsigned threads, bench_schedule *s, bench_waits *gaps);
 
 /* tail.c: what a thread recorded. If it recorded nothing, it waited all the time. */
 bench_waits bench_waits_of(histogram *h, const bench_team *t);

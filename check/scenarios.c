@@ -141,12 +141,21 @@ static bool promises_prompt_destruction(const lock_info *lock)
     return lock->prompt;
 }
 
+static bool is_mcs(const lock_info *lock)
+{
+    return strcmp(lock->name, "mcs") == 0;
+}
+
 static void visit_in_time(int id)
 {
-    static const struct timespec soon = {.tv_sec = LAB_START + 1};
+    const struct timespec soon = in_a_second();
     lock_ctx c;
     lab_try(&state.lock[0]);
-    if (pawl_mcs_clocklock((pawl_mcs *)&state.lock[0], &c.mcs, CLOCK_MONOTONIC, &soon) != 0)
+    int error = is_mcs(state.with.lock)
+                    ? pawl_mcs_clocklock((pawl_mcs *)&state.lock[0], &c.mcs, CLOCK_MONOTONIC, &soon)
+                    : pawl_reciprocating_clocklock((pawl_reciprocating *)&state.lock[0], &c.reciprocating,
+                                                   CLOCK_MONOTONIC, &soon);
+    if (error != 0)
         return;
     critical_section(0);
     state.with.lock->unlock(&state.lock[0], &c);
@@ -167,7 +176,7 @@ static void timed(int id)
 
 static bool has_deadlines(const lock_info *lock)
 {
-    return strcmp(lock->name, "mcs") == 0;
+    return is_mcs(lock) || strcmp(lock->name, "reciprocating") == 0;
 }
 
 const scenario check_scenarios[] = {

@@ -40,7 +40,7 @@ static void try_as_lock(int id)
 /* The first stays in line; the others have a deadline, and may give up at any time. */
 static void timed_as_lock(int id)
 {
-    static const struct timespec soon = {.tv_sec = LAB_START + 1};
+    const struct timespec soon = in_a_second();
     if (id == 0) {
         lab_arrive(&state.semaphore, sizeof state.semaphore);
         pawl_semaphore_take(&state.semaphore);

@@ -13,8 +13,6 @@ static const struct {
     {"capacitor", "wait.h<semaphore.h", "", "", "the inner lock orders; the semaphore alone needs it"},
     {"capacitor", "wait.h<capacitors.h", "", "", "the inner lock orders; kept as in the semaphore"},
     {"capacitor", "wait.h<capacitor.h", "rmw", "release", "the inner lock orders; kept as in the semaphore"},
-    {"capacitor_reciprocating", "atomic.h<reciprocating.h<capacitors.h", "cas", "release",
-     "a trylock that backs out has nothing to publish; unlock needs it"},
     {"capacitor_lifo", "lifo.h<capacitors.h", "cas", "release",
      "a trylock that backs out has nothing to publish; unlock needs it"},
     {"hapax_vw2", "hapax_vw2.h<hapax_vw2.h<hapax_vw2.h", "cas", "acquire",

@@ -1,18 +1,11 @@
-/* charts.c - the lines of a file: what to draw, not how
- *
- *   chart   {id, kind, title, note, x, y, series}
- *   x       {title, labels}: labels is null for numbers of threads, which are drawn logarithmically
- *   y       {title, log}: not logarithmic means from 0 to 1
- *   series  [{lock, marks: [[x, median, least, most, runs], ...]}, ...]
- */
-#include "book.h"
-#include "statistics.h"
+/* charts.c - the lines of a file: what to draw, not how */
+#include "charts.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-typedef enum scale { RATE, SHARE, MICROSECONDS, TIMES_PINGPONG } scale;
+typedef enum scale { RATE, SHARE, MICROSECONDS, TIMES_PINGPONG, ADMISSIONS } scale;
 
 /* Something else than the number of threads: as many numbers, from the metric's field on. */
 typedef struct axis {
@@ -45,6 +38,8 @@ static const metric metrics[] = {
      offsetof(run, wait_ns[3]), MICROSECONDS, NULL},
     {"worst-wait", "Worst wait", "The longest acquisition that was timed.", offsetof(run, worst_wait_ns),
      MICROSECONDS, NULL},
+    {"period", "Period", "After so many admissions, nine of ten repeat. Locks without a period have no mark.",
+     offsetof(run, period), ADMISSIONS, NULL},
     {"repeats", "Periodic", "Share of the admissions that repeat after a period, the best there is.",
      offsetof(run, repeats), SHARE, NULL},
     {"palindromes", "Palindromes",
@@ -65,19 +60,6 @@ static const metric distributions[] = {
      "How many of the admissions were of waiters that later ones had overtaken so often.",
      offsetof(run, bypass), SHARE, &bypasses},
 };
-
-/* The points that are drawn in one chart: NULL and 0 stand for all. */
-typedef struct panel {
-    const char *pin, *variant;
-    bool any_variant;
-    unsigned threads;
-} panel;
-
-static bool in_panel(const panel *where, const point *p)
-{
-    return same_text(where->pin, p->pin) && (where->any_variant || same_text(where->variant, p->variant)) &&
-           (where->threads == 0 || where->threads == p->threads);
-}
 
 static const char *prefix_of(double factor)
 {
@@ -103,20 +85,15 @@ static double convert(const book *b, const metric *m, double by, double value)
     return m->scale == TIMES_PINGPONG ? 1e9 / value / b->pingpong_ns : value / by;
 }
 
-/* [x, median, least, most, runs], or NULL if there is nothing that could be drawn. */
 static json_t *mark_json(const book *b, const metric *m, double by, const point *p, size_t field, double x)
 {
     double *values = allocate(p->run_count, sizeof *values);
     size_t count = run_values(p, field, values);
     for (size_t i = 0; i < count; i++)
         values[i] = convert(b, m, by, values[i]);
-    summary s = summarize(values, count);
+    json_t *mark = mark_of(x, values, count, m->scale != SHARE);
     free(values);
-    bool drawable = isfinite(s.median) && (m->scale == SHARE || s.median > 0);
-    if (!drawable)
-        return NULL;
-    double low = m->scale == SHARE || s.min > 0 ? s.min : s.median; /* a logarithmic axis has no 0 */
-    return json_pack("[f f f f I]", x, s.median, low, isfinite(s.max) ? s.max : s.median, (json_int_t)count);
+    return mark;
 }
 
 static int by_x(const void *a, const void *b)
@@ -171,12 +148,8 @@ static json_t *series_json(const book *b, const results *r, const metric *m, con
                            line_maker *make)
 {
     json_t *series = json_array();
-    for (size_t lock = 0; lock < b->lock_count; lock++) {
-        json_t *line = make(b, r, m, where, lock);
-        if (json_array_size(line) > 0)
-            append(series, json_pack("{sI sO}", "lock", (json_int_t)lock, "marks", line));
-        json_decref(line);
-    }
+    for (size_t lock = 0; lock < b->lock_count; lock++)
+        add_series(series, lock, make(b, r, m, where, lock));
     return series;
 }
 
@@ -191,37 +164,15 @@ static json_t *y_json(const results *r, const metric *m)
         return json_pack("{ss sb}", "title", "µs", "log", 1);
     case TIMES_PINGPONG:
         return json_pack("{ss sb}", "title", "× pingpong", "log", 1);
+    case ADMISSIONS:
+        return json_pack("{ss sb}", "title", "admissions", "log", 1);
     }
     return NULL;
 }
 
-/* What distinguishes this chart from others of its kind in the file: "", or ": compact, 8 threads". */
-static json_t *title_json(const results *r, const metric *m, const panel *where)
+static const char *title_of(const results *r, const metric *m)
 {
-    bool pins = false, loads = where->threads > 0;
-    for (size_t i = 1; i < r->count; i++)
-        pins |= !same_text(r->points[i].pin, r->points[0].pin);
-    char threads[32] = "";
-    if (loads)
-        snprintf(threads, sizeof threads, "%u thread%s", where->threads, where->threads == 1 ? "" : "s");
-    const char *parts[] = {pins ? where->pin : "",
-                           where->any_variant || !where->variant ? "" : where->variant, threads};
-    char *text = NULL;
-    size_t size;
-    FILE *f = open_memstream(&text, &size);
-    if (f == NULL)
-        fail("out of memory");
-    fputs(m->title != NULL ? m->title : strchr(r->unit, '/') != NULL ? "Throughput" : "Time", f);
-    const char *separator = ": ";
-    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
-        if (parts[i][0] != '\0') {
-            fprintf(f, "%s%s", separator, parts[i]);
-            separator = ", ";
-        }
-    fclose(f);
-    json_t *title = json_string(text);
-    free(text);
-    return title;
+    return m->title != NULL ? m->title : strchr(r->unit, '/') != NULL ? "Throughput" : "Time";
 }
 
 static void add_chart(json_t *charts, const book *b, const results *r, const metric *m, const panel *where)
@@ -234,9 +185,10 @@ static void add_chart(json_t *charts, const book *b, const results *r, const met
     json_t *labels = m->by != NULL ? json_array() : json_null();
     for (int i = 0; m->by != NULL && i < m->by->count; i++)
         append(labels, json_string(m->by->labels[i]));
-    append(charts, json_pack("{ss so ss? s{ss so} so so}", "kind", m->kind, "title", title_json(r, m, where),
-                             "note", m->note, "x", "title", m->by != NULL ? m->by->title : "threads",
-                             "labels", labels, "y", y_json(r, m), "series", series));
+    append(charts, json_pack("{ss so ss? s{ss so} so so}", "kind", m->kind, "title",
+                             panel_title(r, where, title_of(r, m)), "note", m->note, "x", "title",
+                             m->by != NULL ? m->by->title : "threads", "labels", labels, "y", y_json(r, m),
+                             "series", series));
 }
 
 /* Only if nothing comes between two acquisitions is the time of one that of a hand-over. */
@@ -258,14 +210,6 @@ static bool shares_variants(const results *r)
 static panel panel_of(const results *r, const point *p)
 {
     return (panel){.pin = p->pin, .variant = p->variant, .any_variant = shares_variants(r)};
-}
-
-static bool is_new_panel(const results *r, size_t i, const panel *where)
-{
-    for (size_t k = 0; k < i; k++)
-        if (in_panel(where, &r->points[k]))
-            return false;
-    return true;
 }
 
 static void add_distributions(json_t *charts, const book *b, const results *r)
@@ -301,8 +245,10 @@ json_t *charts_make(const book *b, const results *r)
             if (wanted && is_new_panel(r, i, &where))
                 add_chart(charts, b, r, &metrics[m], &where);
         }
-        if (m == 0)
-            add_distributions(charts, b, r); /* what they are measured for */
+        if (m == 0) { /* what they are measured for */
+            add_distributions(charts, b, r);
+            order_charts(charts, b, r);
+        }
     }
     return charts;
 }

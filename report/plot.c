@@ -45,14 +45,41 @@ static bool is_drawn(const json_t *book, const json_t *all, size_t i)
     return any ? json_is_true(json_object_get(lock_of(book, series), "shown")) : i < MOST_LINES;
 }
 
-static void write_data(FILE *to, const json_t *series, size_t i)
+/* How many threads a band is high, if the chart has a band for each lock; or 0. */
+static int band_height(const json_t *chart)
+{
+    return (int)json_integer_value(json_object_get(json_object_get(chart, "y"), "threads"));
+}
+
+/* Where the band of the i-th lock begins: the first is at the top, and one place is between two. */
+static double band_start(const json_t *book, const json_t *chart, size_t i)
+{
+    const json_t *all = json_object_get(chart, "series");
+    int below = 0;
+    for (size_t k = i + 1; k < json_array_size(all); k++)
+        below += is_drawn(book, all, k);
+    return band_height(chart) > 0 ? below * (band_height(chart) + 1) : 0;
+}
+
+static void write_data(FILE *to, const json_t *series, size_t i, double up)
 {
     size_t k;
     json_t *mark;
     fprintf(to, "$line%zu << end\n", i);
     json_array_foreach (json_object_get(series, "marks"), k, mark)
-        fprintf(to, "%.6g %.6g %.6g %.6g\n", item(mark, 0), item(mark, 1), item(mark, 2), item(mark, 3));
+        fprintf(to, "%.6g %.6g %.6g %.6g\n", item(mark, 0), up + item(mark, 1), up + item(mark, 2),
+                up + item(mark, 3));
     fputs("end\n", to);
+}
+
+/* In the colour of the lock; its name is beside the band. */
+static void write_band(FILE *to, const json_t *series, size_t i)
+{
+    size_t index = (size_t)json_integer_value(json_object_get(series, "lock"));
+    fprintf(to,
+            "$line%zu using 1:2 with linespoints linewidth 1 linecolor rgb '%s' pointtype 7 pointsize 0.3 "
+            "notitle",
+            i, colours[index % COLOURS]);
 }
 
 static void write_line(FILE *to, const json_t *book, const json_t *series, size_t i)
@@ -88,6 +115,14 @@ static void write_thread_ticks(FILE *to, const json_t *all)
     fputs(")\nset autoscale x\nset offsets graph 0.03, graph 0.03, 0, 0\n", to);
 }
 
+/* Whole numbers, with room for the marks at both ends. All lines begin and end at the same ones. */
+static void write_even_range(FILE *to, const json_t *all)
+{
+    const json_t *marks = json_object_get(json_array_get(all, 0), "marks");
+    fprintf(to, "set xrange [%g:%g]\n", item(json_array_get(marks, 0), 0) - 0.5,
+            item(json_array_get(marks, json_array_size(marks) - 1), 0) + 0.5);
+}
+
 static void write_labels(FILE *to, const json_t *labels)
 {
     size_t i;
@@ -101,7 +136,27 @@ static void write_labels(FILE *to, const json_t *labels)
     fprintf(to, ")\nset xrange [-0.3:%g]\n", (double)json_array_size(labels) - 0.7);
 }
 
-static void write_axes(FILE *to, const json_t *chart, const json_t *all)
+static void write_bands(FILE *to, const json_t *book, const json_t *chart)
+{
+    const json_t *all = json_object_get(chart, "series");
+    const char *before = "";
+    double top = 0;
+    size_t i;
+    json_t *series;
+    fputs("set ytics (", to);
+    json_array_foreach (all, i, series)
+        if (is_drawn(book, all, i)) {
+            double start = band_start(book, chart, i);
+            fputs(before, to);
+            write_text(to, json_string_value(json_object_get(lock_of(book, series), "name")));
+            fprintf(to, " %g", start + (band_height(chart) - 1) / 2.0);
+            top = fmax(top, start + band_height(chart));
+            before = ", ";
+        }
+    fprintf(to, ")\nset yrange [-1:%g]\n", top);
+}
+
+static void write_axes(FILE *to, const json_t *book, const json_t *chart)
 {
     const json_t *x = json_object_get(chart, "x"), *y = json_object_get(chart, "y");
     const json_t *labels = json_object_get(x, "labels");
@@ -113,9 +168,14 @@ static void write_axes(FILE *to, const json_t *chart, const json_t *all)
     fputc('\n', to);
     if (json_is_array(labels))
         write_labels(to, labels);
+    else if (json_is_true(json_object_get(x, "even")))
+        write_even_range(to, json_object_get(chart, "series"));
     else
-        write_thread_ticks(to, all);
-    fputs(json_is_true(json_object_get(y, "log")) ? "set logscale y 10\n" : "set yrange [0:1.02]\n", to);
+        write_thread_ticks(to, json_object_get(chart, "series"));
+    if (band_height(chart) > 0)
+        write_bands(to, book, chart);
+    else
+        fputs(json_is_true(json_object_get(y, "log")) ? "set logscale y 10\n" : "set yrange [0:1.02]\n", to);
 }
 
 static void write_terminal(FILE *to, const char *file, const char *format)
@@ -139,17 +199,20 @@ void plot_write(FILE *to, const json_t *book, const json_t *chart, const char *h
     json_t *series;
     json_array_foreach (all, i, series)
         if (is_drawn(book, all, i))
-            write_data(to, series, i);
+            write_data(to, series, i, band_start(book, chart, i));
     write_terminal(to, file, format);
     fputs("set title ", to);
     write_text(to, heading);
     fputc('\n', to);
-    write_axes(to, chart, all);
+    write_axes(to, book, chart);
     const char *before = "plot ";
     json_array_foreach (all, i, series)
         if (is_drawn(book, all, i)) {
             fputs(before, to);
-            write_line(to, book, series, i);
+            if (band_height(chart) > 0)
+                write_band(to, series, i);
+            else
+                write_line(to, book, series, i);
             before = ", ";
         }
     fputs("\nunset output\n", to);

@@ -1,4 +1,5 @@
 /* results.c - reads and checks results */
+#include "fields.h"
 #include "load.h"
 #include "results.h"
 
@@ -9,114 +10,6 @@
 const char *const percentile_names[PERCENTILES] = {"p50", "p90", "p99", "p99.9", "p99.99", "max"};
 const char *const bypass_names[BYPASSES] = {"0",    "1",     "2",     "3-4",         "5-8",
                                             "9-16", "17-32", "33-64", "more than 64"};
-
-/* Where in a file the reader is, for errors: "points[3].runs[0]", or "". */
-typedef struct place {
-    const char *path;
-    const char *name;
-} place;
-
-static _Noreturn void refuse_member(const place *at, const char *name, const char *why)
-{
-    refuse(at->path, "%s%s%s: %s", at->name, at->name[0] != '\0' ? "." : "", name, why);
-}
-
-typedef enum kind {
-    TEXT,
-    TEXT_OR_NULL,
-    AMOUNT,
-    AMOUNT_OR_NULL,
-    AMOUNT_OR_ABSENT, /* or null; files from before there was such a number are read, too */
-    SHARE_OR_NULL,
-    COUNT,
-    BOOLEAN,
-    LIST,
-    OBJECT
-} kind;
-
-/* A member of a JSON object, and where in a struct it goes. */
-typedef struct field {
-    const char *name;
-    kind kind;
-    size_t offset;
-} field;
-
-static const char *const expected[] = {
-    [TEXT] = "must be a string of one line",
-    [TEXT_OR_NULL] = "must be a string of one line, or null",
-    [AMOUNT] = "must be a number from 0",
-    [AMOUNT_OR_NULL] = "must be a number from 0, or null",
-    [AMOUNT_OR_ABSENT] = "must be a number from 0, or null",
-    [SHARE_OR_NULL] = "must be a number from 0 to 1, or null",
-    [COUNT] = "must be a whole number from 1",
-    [BOOLEAN] = "must be true or false",
-    [LIST] = "must be an array",
-    [OBJECT] = "must be an object",
-};
-
-/* Control characters would reach a terminal. */
-static bool is_line(const json_t *value)
-{
-    const char *text = json_string_value(value);
-    for (; text != NULL && *text != '\0'; text++)
-        if ((unsigned char)*text < ' ' || *text == 0x7f)
-            return false;
-    return text != NULL;
-}
-
-static bool take_number(json_t *value, kind kind, double *to)
-{
-    *to = json_is_null(value) ? NAN : json_number_value(value);
-    if (json_is_null(value))
-        return kind != AMOUNT;
-    return json_is_number(value) && *to >= 0 && (kind != SHARE_OR_NULL || *to <= 1);
-}
-
-/* Whether the value is of the kind; then it is stored. */
-static bool take(json_t *value, kind kind, void *to)
-{
-    switch (kind) {
-    case TEXT:
-    case TEXT_OR_NULL:
-        *(const char **)to = json_string_value(value);
-        return is_line(value) || (kind == TEXT_OR_NULL && json_is_null(value));
-    case AMOUNT:
-    case AMOUNT_OR_NULL:
-    case AMOUNT_OR_ABSENT:
-    case SHARE_OR_NULL:
-        return take_number(value, kind, to);
-    case COUNT:
-        *(unsigned *)to = (unsigned)json_integer_value(value);
-        return json_is_integer(value) && json_integer_value(value) >= 1 &&
-               json_integer_value(value) <= INT32_MAX;
-    case BOOLEAN:
-        *(bool *)to = json_is_true(value);
-        return json_is_boolean(value);
-    case LIST:
-        *(json_t **)to = value;
-        return json_is_array(value);
-    case OBJECT:
-        *(json_t **)to = value;
-        return json_is_object(value);
-    }
-    return false;
-}
-
-static void read_fields(const place *at, json_t *object, const field *fields, size_t count, void *to)
-{
-    for (size_t i = 0; i < count; i++) {
-        json_t *value = json_object_get(object, fields[i].name);
-        if (value == NULL && fields[i].kind == AMOUNT_OR_ABSENT)
-            value = json_null();
-        if (value == NULL)
-            refuse_member(at, fields[i].name, "missing");
-        if (!take(value, fields[i].kind, (char *)to + fields[i].offset))
-            refuse_member(at, fields[i].name, expected[fields[i].kind]);
-    }
-}
-
-#define READ_FIELDS(at, object, fields, to)                                                                  \
-    read_fields(at, object, fields, sizeof fields / sizeof fields[0], to)
 
 static const field result_fields[] = {
     {"workload", TEXT, offsetof(results, workload)},
@@ -180,20 +73,43 @@ static void read_waits(const place *at, json_t *waits, run *r)
     }
 }
 
+/* Gaps of threads and the order of admissions, in which no thread is beyond those that have gaps. */
+static bool has_order(const run *r)
+{
+    static const char *const members[] = {"p50", "p99", "max"};
+    size_t i, threads = json_array_size(r->gaps);
+    json_t *item;
+    double value;
+    bool fits = json_is_array(r->gaps) && json_is_array(r->first);
+    json_array_foreach (r->gaps, i, item)
+        for (size_t k = 0; k < sizeof members / sizeof members[0]; k++)
+            fits &= take_number(json_object_get(item, members[k]), AMOUNT, &value);
+    json_array_foreach (r->first, i, item)
+        fits &= json_is_integer(item) && json_integer_value(item) >= 0 &&
+                (size_t)json_integer_value(item) < threads;
+    return fits;
+}
+
 static void read_schedule(const place *at, json_t *schedule, run *r)
 {
-    r->repeats = r->palindromes = NAN;
+    r->period = r->repeats = r->palindromes = NAN;
     for (int i = 0; i < BYPASSES; i++)
         r->bypass[i] = NAN;
     if (schedule == NULL)
         return;
     json_t *bypass = json_object_get(schedule, "bypass");
     bool fits = take_number(json_object_get(schedule, "repeats"), SHARE_OR_NULL, &r->repeats) &&
-                take_number(json_object_get(schedule, "palindromes"), SHARE_OR_NULL, &r->palindromes);
+                take_number(json_object_get(schedule, "palindromes"), SHARE_OR_NULL, &r->palindromes) &&
+                take_number(json_object_get(schedule, "period"), AMOUNT_OR_NULL, &r->period);
     for (int i = 0; i < BYPASSES; i++)
         fits &= take_number(json_object_get(bypass, bypass_names[i]), SHARE_OR_NULL, &r->bypass[i]);
     if (!fits)
-        refuse_member(at, "schedule", "must have shares from 0 to 1: repeats, palindromes, each bypass");
+        refuse_member(at, "schedule",
+                      "must have shares from 0 to 1 (repeats, palindromes, each bypass) and a period");
+    r->gaps = json_object_get(schedule, "gaps");
+    r->first = json_object_get(schedule, "first");
+    if (!has_order(r))
+        refuse_member(at, "schedule", "must have the gaps of each thread, and in `first` such threads");
 }
 
 static void check_doubts(const place *at, const json_t *doubts)
@@ -203,31 +119,6 @@ static void check_doubts(const place *at, const json_t *doubts)
     json_array_foreach (doubts, i, doubt)
         if (!is_line(doubt))
             refuse_member(at, "doubts", "must be an array of strings of one line");
-}
-
-/* The items of an array, each read into an element of the returned one. */
-static void *read_array(const place *at, json_t *object, const char *array_name, size_t size, size_t *count,
-                        void (*read)(const place *at, json_t *item, void *to))
-{
-    json_t *array = json_object_get(object, array_name);
-    if (!json_is_array(array))
-        refuse_member(at, array_name, array == NULL ? "missing" : expected[LIST]);
-    *count = json_array_size(array);
-    if (*count == 0)
-        refuse_member(at, array_name, "is empty");
-    char *items = allocate(*count, size);
-    for (size_t i = 0; i < *count; i++) {
-        json_t *item = json_array_get(array, i);
-        char *name;
-        if (asprintf(&name, "%s%s%s[%zu]", at->name, at->name[0] != '\0' ? "." : "", array_name, i) < 0)
-            fail("out of memory");
-        place here = {.path = at->path, .name = name};
-        if (!json_is_object(item))
-            refuse(at->path, "%s: %s", name, expected[OBJECT]);
-        read(&here, item, items + i * size);
-        free(name);
-    }
-    return items;
 }
 
 static void read_run(const place *at, json_t *object, void *to)
@@ -243,6 +134,9 @@ static void read_point(const place *at, json_t *object, void *to)
     READ_FIELDS(at, object, point_fields, p);
     check_doubts(at, p->doubts);
     p->runs = read_array(at, object, "runs", sizeof *p->runs, &p->run_count, read_run);
+    for (size_t i = 0; i < p->run_count; i++)
+        if (p->runs[i].gaps != NULL && json_array_size(p->runs[i].gaps) != p->threads)
+            refuse_member(at, "runs", "must have a schedule with as many gaps as there are threads");
 }
 
 /* Parameters and machine are shown as they are, one line each. */

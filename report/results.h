@@ -24,7 +24,8 @@ typedef struct run {
     double cpu_ns_each;                                             /* per acquisition         */
     double wait_ns[PERCENTILES];
     double slowest_thread_p99_ns;
-    double repeats, palindromes, bypass[BYPASSES]; /* of `schedule`: shares of the admissions */
+    double period, repeats, palindromes, bypass[BYPASSES]; /* of `schedule`: shares, but for the period    */
+    json_t *gaps, *first; /* arrays of {p50, p99, max}, one per thread, and of threads; or both are NULL */
 } run;
 
 /* One lock under one load. */

@@ -1,4 +1,4 @@
-/* region.c - makes, attaches and detaches regions
+/* region.c - makes and attaches regions
  *
  * A file that is to become a region goes through three states: empty; claimed by one creator, by a CAS in its first
  * page; ready. Its contents count only in the last. A creator that dies or fails before leaves a file that nobody
@@ -15,11 +15,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define MAGIC     UINT64_C(0x4e4f494745524c50) /* "PLREGION" where the lowest byte comes first */
-#define VERSION   1
-#define READY     2
-#define SEATS_AT  4096
-#define MEMORY_AT (SEATS_AT + (PAWL_SEATS * sizeof(pawl_seat) + 4095) / 4096 * 4096)
+#define MAGIC   UINT64_C(0x4e4f494745524c50) /* "PLREGION" where the lowest byte comes first */
+#define VERSION 1
+#define READY   2
 
 /* Two C libraries have two kinds of robust mutexes. */
 #ifdef __GLIBC__
@@ -36,76 +34,7 @@ typedef struct header {
     uint64_t memory_at, size; /* of the program's memory */
 } header;
 
-static pawl_region regions[PAWL_REGIONS];
-static pthread_mutex_t table = PTHREAD_MUTEX_INITIALIZER;
-static uint32_t attachments;
-
-pawl_region *pawl_region_numbered(unsigned index)
-{
-    return &regions[index];
-}
-
-void pawl_region_lock_table(void)
-{
-    pthread_mutex_lock(&table);
-}
-
-void pawl_region_unlock_table(void)
-{
-    pthread_mutex_unlock(&table);
-}
-
-void *pawl_region_memory(const pawl_region *r)
-{
-    return r->memory;
-}
-
-size_t pawl_region_size(const pawl_region *r)
-{
-    return r->size;
-}
-
-/* ---- this process's table */
-
-/* With the table. */
-static unsigned first_free(void)
-{
-    unsigned i = 0;
-    while (i < PAWL_REGIONS && regions[i].seats != NULL)
-        i++;
-    return i;
-}
-
-static bool is_full(void)
-{
-    pthread_mutex_lock(&table);
-    bool full = first_free() == PAWL_REGIONS;
-    pthread_mutex_unlock(&table);
-    return full;
-}
-
-static int enter(pawl_region **region, header *base, size_t size)
-{
-    pthread_mutex_lock(&table);
-    unsigned i = first_free();
-    if (i == PAWL_REGIONS) {
-        pthread_mutex_unlock(&table);
-        return EMFILE;
-    }
-    pawl_region *r = &regions[i];
-    if (++attachments == 0)
-        attachments = 1;
-    r->seats = (pawl_seat *)((char *)base + SEATS_AT);
-    r->seat_count = PAWL_SEATS;
-    r->index = i;
-    r->serial = attachments;
-    r->memory = (char *)base + MEMORY_AT;
-    r->size = size;
-    r->mapped = MEMORY_AT + size;
-    pthread_mutex_unlock(&table);
-    *region = r;
-    return 0;
-}
+/* ---- mapping one */
 
 static int map(int file, size_t size, header **base)
 {
@@ -122,33 +51,13 @@ static int be_ready(void)
 static int attach(pawl_region **region, int file, size_t size)
 {
     header *base;
-    int error = map(file, MEMORY_AT + size, &base);
+    int error = map(file, PAWL_MEMORY_AT + size, &base);
     if (error != 0)
         return error;
-    error = enter(region, base, size);
+    error = pawl_region_enter(region, base, size);
     if (error != 0)
-        munmap(base, MEMORY_AT + size);
+        munmap(base, PAWL_MEMORY_AT + size);
     return error;
-}
-
-int pawl_region_detach(pawl_region *r)
-{
-    int error = 0;
-    pthread_mutex_lock(&table);
-    if (!pawl_seat_leave(r) || atomic_load_explicit(&r->seated, memory_order_acquire) != 0) {
-        error = EBUSY;
-    } else {
-        munmap((char *)r->seats - SEATS_AT, r->mapped);
-        r->seats = NULL;
-        r->serial = 0;
-    }
-    pthread_mutex_unlock(&table);
-    return error;
-}
-
-int pawl_region_leave(pawl_region *r)
-{
-    return pawl_seat_leave(r) ? 0 : EBUSY;
 }
 
 /* ---- making one */
@@ -166,13 +75,13 @@ static int allocate(int file, size_t size)
 static int prepare_seats(int file)
 {
     header *base;
-    int error = map(file, MEMORY_AT, &base);
+    int error = map(file, PAWL_MEMORY_AT, &base);
     if (error != 0)
         return error;
-    pawl_seat *seats = (pawl_seat *)((char *)base + SEATS_AT);
+    pawl_seat *seats = (pawl_seat *)((char *)base + PAWL_SEATS_AT);
     for (unsigned i = 0; i < PAWL_SEATS && error == 0; i++)
         error = pawl_life_prepare(&seats[i].life);
-    munmap(base, MEMORY_AT);
+    munmap(base, PAWL_MEMORY_AT);
     return error;
 }
 
@@ -187,16 +96,16 @@ static int claim(int file, header **base)
         return EINVAL;
     if (status.st_size != 0)
         return EEXIST;
-    if (pwrite(file, "", 1, SEATS_AT - 1) != 1)
+    if (pwrite(file, "", 1, PAWL_SEATS_AT - 1) != 1)
         return errno;
-    int error = map(file, SEATS_AT, base);
+    int error = map(file, PAWL_SEATS_AT, base);
     if (error != 0)
         return error;
     uint32_t nobody = 0;
     if (atomic_compare_exchange_strong_explicit(&(*base)->state, &nobody, 1, memory_order_relaxed,
                                                 memory_order_relaxed))
         return 0;
-    munmap(*base, SEATS_AT);
+    munmap(*base, PAWL_SEATS_AT);
     return EEXIST;
 }
 
@@ -207,12 +116,12 @@ static int make(int file, size_t size, header *base)
     base->life_size = sizeof(pawl_life);
     base->seat_size = sizeof(pawl_seat);
     base->seats = PAWL_SEATS;
-    base->memory_at = MEMORY_AT;
+    base->memory_at = PAWL_MEMORY_AT;
     base->size = size;
     PAWL_REGION_STEP("create: about to say what it is");
     atomic_store_explicit(&base->magic, MAGIC, memory_order_release); /* D: a description */
     PAWL_REGION_STEP("create: described");
-    int error = allocate(file, MEMORY_AT + size);
+    int error = allocate(file, PAWL_MEMORY_AT + size);
     PAWL_REGION_STEP("create: allocated");
     if (error == 0)
         error = prepare_seats(file);
@@ -226,7 +135,7 @@ int pawl_region_create(pawl_region **region, int file, size_t size)
     if (size == 0 || size > (size_t)1 << 46)
         return EINVAL;
     int error = be_ready();
-    if (error == 0 && is_full())
+    if (error == 0 && pawl_region_table_is_full())
         error = EMFILE;
     if (error == 0)
         error = claim(file, &base);
@@ -238,7 +147,7 @@ int pawl_region_create(pawl_region **region, int file, size_t size)
         error = attach(region, file, size);
     if (error == 0)
         atomic_store_explicit(&base->state, READY, memory_order_release); /* R: all of it is written */
-    munmap(base, SEATS_AT);
+    munmap(base, PAWL_SEATS_AT);
     return error;
 }
 
@@ -247,14 +156,14 @@ int pawl_region_create(pawl_region **region, int file, size_t size)
 static bool is_like_ours(const header *h)
 {
     return h->version == VERSION && h->libc == LIBC && h->life_size == sizeof(pawl_life) &&
-           h->seat_size == sizeof(pawl_seat) && h->seats == PAWL_SEATS && h->memory_at == MEMORY_AT;
+           h->seat_size == sizeof(pawl_seat) && h->seats == PAWL_SEATS && h->memory_at == PAWL_MEMORY_AT;
 }
 
 /* The size is read once: whoever can write the file can change it. */
 static int judge(header *h, size_t length, size_t *size)
 {
     uint64_t magic = atomic_load_explicit(&h->magic, memory_order_acquire); /* D */
-    if (magic == 0 && length <= SEATS_AT)
+    if (magic == 0 && length <= PAWL_SEATS_AT)
         return EAGAIN; /* the creator has not come further */
     if (magic == __builtin_bswap64(MAGIC))
         return EPROTONOSUPPORT;
@@ -269,7 +178,7 @@ static int judge(header *h, size_t length, size_t *size)
     *size = *(volatile uint64_t *)&h->size;
     if (*size == 0 || *size > (size_t)1 << 46)
         return EBADMSG;
-    return length < MEMORY_AT + *size ? ENODATA : 0;
+    return length < PAWL_MEMORY_AT + *size ? ENODATA : 0;
 }
 
 int pawl_region_attach(pawl_region **region, int file)
@@ -285,12 +194,12 @@ int pawl_region_attach(pawl_region **region, int file)
         return EBADMSG;
     if (status.st_size < (off_t)sizeof *base)
         return ENODATA;
-    error = map(file, SEATS_AT, &base);
+    error = map(file, PAWL_SEATS_AT, &base);
     if (error != 0)
         return error;
     size_t size;
     error = judge(base, (size_t)status.st_size, &size);
-    munmap(base, SEATS_AT);
+    munmap(base, PAWL_SEATS_AT);
     return error != 0 ? error : attach(region, file, size);
 }
 

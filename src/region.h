@@ -38,6 +38,10 @@ typedef struct pawl_seat {
 
 PAWL_ASSERT(sizeof(pawl_seat) == 128, "a seat is two lines");
 
+/* Where they are in the file, and the program's memory behind them. */
+#define PAWL_SEATS_AT  4096
+#define PAWL_MEMORY_AT (PAWL_SEATS_AT + (PAWL_SEATS * sizeof(pawl_seat) + 4095) / 4096 * 4096)
+
 struct pawl_region {
     pawl_seat *seats; /* NULL: not in use */
     unsigned seat_count;
@@ -72,8 +76,11 @@ bool pawl_seat_leave(pawl_region *r);
 /* To be called before the first seat is taken. Returns an error. */
 int pawl_seat_expect(void);
 
-/* ---- region.c */
+/* ---- region_table.c: those that this process has attached */
 
+bool pawl_region_table_is_full(void);
+/* One that is mapped at `base`, with `size` bytes of the program's; or EMFILE. */
+int pawl_region_enter(pawl_region **region, void *base, size_t size);
 /* Attached or not. */
 pawl_region *pawl_region_numbered(unsigned index);
 /* Around a fork. */

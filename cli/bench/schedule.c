@@ -81,7 +81,8 @@ static void print_threads(FILE *f, const point *p)
 {
     enum { LINE = 12, LETTERS = 26, WIDTH = 96 };
     const bench_schedule *x = &p->samples[0].run.schedule;
-    fprintf(f, "%s, %u threads: longest gaps", p->lock, p->request.threads);
+    fprintf(f, "%s, %u thread%s: longest gaps", p->lock, p->request.threads,
+            p->request.threads == 1 ? "" : "s");
     for (unsigned i = 0; i < p->request.threads && i < LINE; i++)
         fprintf(f, " %.0f", p->samples[0].waits[i].max);
     fprintf(f, "%s\n  ", p->request.threads > LINE ? " ..." : "");

@@ -100,26 +100,36 @@ function shareAxis(title) {
 function axesOf(chart) {
   const x = chart.x.labels
     ? { ...axisBase(chart.x.title), type: "category", labels: chart.x.labels, offset: true }
-    : logAxis(chart.x.title, "x", (p) => [p.x], threadTicks);
-  const y = chart.y.log
+    : chart.x.even ? evenAxis(chart) : logAxis(chart.x.title, "x", (p) => [p.x], threadTicks);
+  const y = chart.y.threads ? bandsAxis(chart) : chart.y.log
     ? logAxis(chart.y.title, "y", (p) => [p.low, p.high], (scale) => decadeTicks(scale.min, scale.max))
     : shareAxis(chart.y.title);
   return { x, y };
 }
 
+/* Where on the x axis, and what a mark is there, in words. */
+function placeText(chart, x) {
+  return chart.x.labels ? chart.x.labels[x] : chart.x.even ? `${chart.x.title} ${x}` : plural(x, "thread");
+}
+
+function valueText(chart, value) {
+  return chart.y.threads ? `thread ${value}` : digits(value);
+}
+
 function tooltipLines(chart, item) {
-  const { x, y, low, high, runs } = item.raw;
+  const { x, value, low, high, runs } = item.raw;
   const unit = chart.y.title ? ` ${chart.y.title}` : "";
   const spread = runs > 1 ? `  (${digits(low)} to ${digits(high)} in ${plural(runs, "run")})` : "";
-  const where = chart.x.labels ? chart.x.labels[x] : plural(x, "thread");
-  return `${item.dataset.label}, ${where}: ${digits(y)}${unit}${spread}`;
+  return `${item.dataset.label}, ${placeText(chart, x)}: ${valueText(chart, value)}${unit}${spread}`;
 }
 
 function datasetsOf(chart) {
   return chart.series.map((series) => {
     const lock = locks[series.lock];
-    const data = series.marks.map(([x, y, low, high, runs]) => ({ x, y, low, high, runs }));
-    return { label: lock.name, hidden: !lock.visible, data, ...datasetLook(lock) };
+    const up = chart.y.threads ? bandOf(chart, series) : 0;
+    const data = series.marks.map(([x, value, low, high, runs]) => ({ x, value, y: up + value, low: up + low, high: up + high, runs }));
+    const look = datasetLook(lock);
+    return { label: lock.name, hidden: !lock.visible, data, ...(chart.y.threads ? bandLook(look) : look) };
   });
 }
 
@@ -167,16 +177,16 @@ function restyle(drawn) {
 function valuesTable(chart) {
   const columns = [...new Set(chart.series.flatMap((s) => s.marks.map((m) => m[0])))].sort((a, b) => a - b);
   const head = make("tr", {}, make("th", { class: "text", scope: "col" }, "lock"),
-    ...columns.map((x) => make("th", { scope: "col" }, chart.x.labels ? chart.x.labels[x] : plural(x, "thread"))));
+    ...columns.map((x) => make("th", { scope: "col" }, placeText(chart, x))));
   const rows = chart.series.map((s) => {
     const by = new Map(s.marks.map((m) => [m[0], m[1]]));
-    return make("tr", {}, make("th", { class: "text", scope: "row" }, locks[s.lock].name), ...columns.map((x) => make("td", {}, digits(by.get(x)))));
+    return make("tr", {}, make("th", { class: "text", scope: "row" }, locks[s.lock].name), ...columns.map((x) => make("td", {}, by.has(x) ? valueText(chart, by.get(x)) : "–")));
   });
   return make("div", { class: "scroll" }, make("table", {}, make("thead", {}, head), make("tbody", {}, ...rows)));
 }
 
 /* A figure with caption, plot, and values on demand. */
-function figureOf(chart, isFirst) {
+function figureOf(chart, isWide) {
   const canvas = make("canvas", { role: "img", "aria-label": `${chart.title}. The values are in the table below.` });
   const legend = make("div", { class: "legend", "aria-hidden": "true" });
   const empty = make("div", { class: "empty", hidden: "" }, "No lock is chosen.");
@@ -184,7 +194,7 @@ function figureOf(chart, isFirst) {
   values.addEventListener("toggle", () => values.children.length > 1 || values.append(valuesTable(chart)));
   const caption = make("figcaption", {}, make("strong", {}, chart.title));
   if (chart.note) caption.append(make("span", {}, chart.note));
-  const figure = make("figure", { class: isFirst ? "first" : "" }, caption, make("div", { class: "plot" }, canvas, empty), legend, values);
-  drawn.push({ chart, canvas, legend, empty, size: isFirst ? [700, 287] : [340, 204] });
+  const figure = make("figure", { class: isWide ? "wide" : "" }, caption, make("div", { class: "plot" }, canvas, empty), legend, values);
+  drawn.push({ chart, canvas, legend, empty, size: isWide ? [700, 287] : [340, 204] });
   return figure;
 }

@@ -67,7 +67,7 @@ function factsOf(section) {
 }
 
 function buildSection(section, i) {
-  const figures = section.charts.map((chart, k) => figureOf(chart, k === 0));
+  const figures = section.charts.map((chart, k) => figureOf(chart, k === 0 || chart.y.threads > 0));
   const conditions = { file: section.file, workload: section.workload, preset: section.preset, unit: section.unit,
     "harness ns": section.harness_ns, pawl: section.pawl, ...section.parameters };
   return make("section", { id: `section-${i}` },

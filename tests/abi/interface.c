@@ -37,6 +37,7 @@ void abi_use_others(void)
     pawl_cond_signal(&abi_cond);
     pawl_cond_broadcast(&abi_cond);
     pawl_mcs_clocklock(&abi_mcs, &abi_mcs_ctx, 0, NULL);
+    pawl_reciprocating_clocklock(&abi_reciprocating, &abi_reciprocating_ctx, 0, NULL);
     pawl_semaphore_take(&abi_semaphore);
     pawl_semaphore_clocktake(&abi_semaphore, 0, NULL);
     pawl_semaphore_post(&abi_semaphore);

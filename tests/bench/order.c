@@ -69,6 +69,10 @@ static void gaps_are_of_each_thread(const lock_info *none)
     CHECK(gaps[0].max == 2 && gaps[1].max == 4 && gaps[2].p50 == 8 && gaps[3].max == 8, "A, B, C, D");
     CHECK(gaps[4].max == 80, "E was never admitted");
     CHECK(found.shown == 80 && found.first[7] == 3, "the first");
+    play("DBDC", 5, 10, 0);
+    CHECK(found.first[0] == 0 && found.first[1] == 1 && found.first[3] == 2,
+          "numbers are by first admission");
+    CHECK(gaps[0].max == 2 && gaps[1].max == 4 && gaps[3].max == 40, "D, B, A");
 }
 
 static const promise promises[] = {

@@ -528,8 +528,8 @@ def schedule_tells_who_came_when():
 
     def shown():
         text = output("bench", "schedule", *BRIEF, "--lock", "mcs", "--threads", "1")
-        check("mcs, 1 threads: longest gaps " in text and "period" in text, text)
-        return "mcs, 1 threads: longest gaps 1\n  AAAA" in text
+        check("mcs, 1 thread: longest gaps " in text and "period" in text, text)
+        return "mcs, 1 thread: longest gaps 1\n  AAAA" in text
 
     eventually(shown, "nobody was admitted")
 

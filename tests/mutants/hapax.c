@@ -58,6 +58,42 @@ static void vw_unlock_without_second_look(void *lock, lock_ctx *c)
         atomic_store_explicit(&l->depart, mine, memory_order_seq_cst);
 }
 
+/* Withdraws from its slot before its turn has come, as if a deadline had passed. False if it has the lock. */
+static bool vw_leaves(pawl_hapax_vw *l, pawl_hapax_vw_ctx *c)
+{
+    uint64_t mine = c->hapax = pawl_hapax_next();
+    uint64_t pred = atomic_exchange_explicit(&l->arrive, mine, memory_order_relaxed);
+    c->waited = true;
+    if (atomic_load_explicit(&l->depart, memory_order_acquire) == pred)
+        return false;
+    pawl_word *visible = &pawl_slot_of(l, pred)->visible;
+    if (!pawl_hapax_register(visible, pred)) {
+        pawl_wait_until_eq(&l->depart, pred);
+        return false;
+    }
+    bool departed = atomic_load_explicit(&l->depart, memory_order_seq_cst) == pred;
+    bool withdrew = pawl_cas_relaxed(visible, pred, 0);
+    if (!withdrew)
+        pawl_wait_while_eq(visible, pred); /* it was handed the lock */
+    return withdrew && !departed;
+}
+
+/* Goes, and comes again: nobody ever departs in the name of the hapax that it left behind. */
+static void vw_lock_leaving(void *lock, lock_ctx *c)
+{
+    if (vw_leaves(lock, &c->hapax_vw))
+        pawl_hapax_vw_acquire(lock, &c->hapax_vw);
+}
+
+/* Departs in its own name when it goes, before its predecessor has. */
+static void vw_lock_departing_early(void *lock, lock_ctx *c)
+{
+    if (vw_leaves(lock, &c->hapax_vw)) {
+        pawl_hapax_vw_release(lock, &c->hapax_vw);
+        pawl_hapax_vw_acquire(lock, &c->hapax_vw);
+    }
+}
+
 /* Withdraws with a store, over whatever the slot holds by then. */
 static void vw2_lock_withdrawing_by_store(void *lock, lock_ctx *c)
 {
@@ -138,6 +174,10 @@ const mutant hapax_mutants[] = {
      vw_lock_without_ratifying, NULL, CAUGHT(LAB_DEADLOCK), false, 0},
     {"hapax_vw-no-second-look", "hapax_vw", "does not look for a waiter after the store to `depart`", NULL,
      vw_unlock_without_second_look, CAUGHT(LAB_DEADLOCK), false, 0},
+    {"hapax_vw-leaves", "hapax_vw", "leaves the queue without a word", vw_lock_leaving, NULL,
+     CAUGHT(LAB_DEADLOCK), false, 0},
+    {"hapax_vw-departs-early", "hapax_vw", "leaves the queue as if its turn had come",
+     vw_lock_departing_early, NULL, CAUGHT(LAB_TWO_OWNERS) | CAUGHT(LAB_DATA_RACE), false, 0},
     {"hapax_vw2-withdraws-by-store", "hapax_vw2", "withdraws without looking", vw2_lock_withdrawing_by_store,
      NULL, CAUGHT(LAB_DEADLOCK) | CAUGHT(LAB_TWO_OWNERS), false, 0},
     {"hapax_vw2-no-notice", "hapax_vw2", "leaves invisible waiters to themselves", NULL,

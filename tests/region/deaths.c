@@ -17,6 +17,7 @@ static void step(const char *name);
 #include "../../src/region_line.c"
 #include "../../src/region_lock.c"
 #include "../../src/region_seat.c"
+#include "../../src/region_table.c"
 
 #include "common.h"
 

@@ -9,8 +9,16 @@ PERCENTILES = ["p50", "p90", "p99", "p99.9", "p99.99", "max"]
 CALLS = {"membarriers_per_1000": 0, "futex_waits_per_1000": 41.5, "futex_waits_void_per_1000": 0.25, "futex_wakes_per_1000": 40}
 
 BYPASSES = ["0", "1", "2", "3-4", "5-8", "9-16", "17-32", "33-64", "more than 64"]
-SCHEDULE = {"admissions": 65536, "period": 10, "repeats": 0.99, "palindromes": 0.95, "bypass_mean": 2, "bypass_most": 4, "bypass_each": 1,
-            "bypass": dict.fromkeys(BYPASSES, 0) | {"0": 0.75, "1": 0.25}, "gaps": [{"p50": 6, "p99": 10, "max": 10}] * 4, "first": [0, 1, 2]}
+
+
+def schedule(threads, count=128):
+    """To and fro: who is at an end waits longest."""
+    way = [*range(threads), *range(threads - 2, 0, -1)]
+    return {"admissions": 65536, "period": len(way), "repeats": 0.99, "palindromes": 0.95, "bypass_mean": 2, "bypass_most": 4, "bypass_each": 1,
+            "bypass": dict.fromkeys(BYPASSES, 0) | {"0": 0.75, "1": 0.25},
+            "gaps": [{"p50": threads, "p99": threads + 1, "max": len(way) - min(i, threads - 1 - i)} for i in range(threads)],
+            "first": [way[i % len(way)] for i in range(count)]}
+
 
 COSTS = {"switches_per_1000": 1.5, "migrations_per_1000": 0.5, "cpu_ns_per_acquisition": 150}
 
@@ -95,7 +103,8 @@ def every_workload():
                            unit="ns", higher_is_better=False),
         "occasional": result("occasional", sweep(["pawl_mutex", "glibc"], (4, 16), tail=True), cs_ns=10000, ncs=0, period_ns=1000000),
         "condvar": result("condvar", sweep(["pawl_mutex", "glibc"], (8,), **nothing), unit="items/s", producers=4, consumers=4, places=64),
-        "schedule": result("schedule", sweep(["mcs", "reciprocating", "glibc"], (2, 4), schedule=SCHEDULE), cs=1, ncs=0, wait="park"),
+        "schedule": result("schedule", [p for t in (1, 2, 6) for p in sweep(["mcs", "reciprocating", "glibc"], (t,), schedule=schedule(t))],
+                           cs=1, ncs=0, wait="park"),
         "grid": grid(),
         "tail": result("tail", [p for ratio, t in over for p in sweep(["mcs", "pawl_mutex", "glibc"], (t,), tail=True,
                                                                       variant=f"oversubscription {ratio}")]),

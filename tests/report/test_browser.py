@@ -57,7 +57,7 @@ def page_opens_from_a_file_without_a_word_from_the_console_or_a_request():
         check(b.run("return document.documentElement.scrollWidth <= innerWidth"), "it is wider than the window")
         ticks = b.run("return pawlReport.drawn.map(({plot, chart}) => [chart.kind, plot.scales.x.ticks.length, plot.scales.y.ticks.length])")
         for kind, x, y in ticks:
-            check(2 <= x <= (9 if kind == "bypass" else 6) and 4 <= y <= 12, f"{kind} has {x} and {y} ticks")
+            check(2 <= x <= (9 if kind == "bypass" else 6) and (y == 3 if kind == "order" else 4 <= y <= 12), f"{kind} has {x} and {y} ticks")
 
 
 @test
@@ -81,8 +81,35 @@ def page_has_the_axes_of_the_papers():
         b = opened(f, every_workload())
         axes = b.run("return pawlReport.drawn.map(({plot, chart}) => [chart.kind, plot.scales.x.type, plot.scales.y.type])")
     for kind, x, y in axes:
-        check(x == ("category" if kind in ["waits", "bypass"] else "logarithmic"), f"{kind}: {x} x axis")
-        check(y == ("linear" if kind in ["fairness", "jain", "repeats", "palindromes", "bypass"] else "logarithmic"), f"{kind}: {y} y axis")
+        even = "linear" if kind in ["order", "gaps", "longest-gaps"] else "logarithmic"
+        check(x == ("category" if kind in ["waits", "bypass"] else even), f"{kind}: {x} x axis")
+        check(y == ("linear" if kind in ["fairness", "jain", "repeats", "palindromes", "bypass", "order"] else "logarithmic"), f"{kind}: {y} y axis")
+
+
+# The chart of the order of six threads: for each lock that is shown its band, from bottom to top, and the ticks.
+BANDS = """
+const {plot} = pawlReport.drawn.find(({chart}) => chart.kind === "order" && chart.title.endsWith("6 threads"));
+const shown = plot.data.datasets.filter((d, i) => plot.isDatasetVisible(i));
+return [shown.map((d) => [d.label, Math.min(...d.data.map((p) => p.y)), Math.max(...d.data.map((p) => p.y))]),
+        plot.scales.y.ticks.map((t) => [t.value, t.label])];
+"""
+
+
+@test
+def page_has_a_band_for_each_lock_whose_order_is_shown():
+    with folder() as f:
+        b = opened(f, {"schedule": every_workload()["schedule"]})
+        lines, names = b.run(BANDS)
+        check(lines == [["mcs", 14, 19], ["reciprocating", 7, 12], ["glibc", 0, 5]], f"bands: {lines}")
+        check(names == [[2.5, "glibc"], [9.5, "reciprocating"], [16.5, "mcs"]], f"names: {names}")
+        b.run("pawlReport.locks.find((l) => l.name === 'reciprocating').box.click()")
+        lines, names = b.run(BANDS)
+        check(lines == [["mcs", 7, 12], ["glibc", 0, 5]] and names == [[2.5, "glibc"], [9.5, "mcs"]], f"a lock less: {lines}, {names}")
+        b.run("document.querySelectorAll('details.values').forEach((d) => { d.open = true; })")
+        b.wait_for("return document.querySelectorAll('details.values table').length === pawlReport.drawn.length")
+        texts = b.run("return [...document.querySelectorAll('figure')].filter((f) => f.textContent.startsWith('Order of admissions: 6'))"
+                      "[0].querySelectorAll('tr')[1].textContent")
+        check(texts.startswith("mcsthread 0thread 1thread 2"), texts[:60])
 
 
 @test

@@ -11,7 +11,7 @@ import jsonschema
 
 from harness import check, environment, eventually, folder, output, pawl, refused, root, running, test
 import harness
-from samples import crowd, every_workload, grid, point, result, spread, write
+from samples import crowd, every_workload, grid, point, result, schedule, spread, write
 
 HOSTILE = ["<img src=x onerror=window.hacked=1>", "</script><script>window.hacked=1</script>", "<!--<script>", "`touch hacked`'\\"]
 
@@ -82,6 +82,11 @@ BAD = {
     "waits": (broken_run(wait_ns=[]), "points[2].runs[1].wait_ns"),
     "few-waits": (broken_run(wait_ns={"p50": 1}), "points[2].runs[1].wait_ns"),
     "schedule": (broken_run(schedule={"repeats": 2}), "points[2].runs[1].schedule: must have shares"),
+    "gaps-missing": (broken_run(schedule=without(schedule(2), "gaps")), "points[2].runs[1].schedule: must have the gaps"),
+    "gap": (broken_run(schedule=schedule(2) | {"gaps": [{"p50": 1, "p99": 1, "max": -1}] * 2}), "points[2].runs[1].schedule: must have the gaps"),
+    "gaps": (broken_run(schedule=schedule(3)), "points[2].runs: must have a schedule with as many gaps"),
+    "first": (broken_run(schedule=schedule(2) | {"first": [0, 1, 2]}), "points[2].runs[1].schedule: must have the gaps"),
+    "first-text": (broken_run(schedule=schedule(2) | {"first": ["0"]}), "points[2].runs[1].schedule: must have the gaps"),
     "again": (changed(points=every_workload()["max"]["points"] * 2), "points[0] and points[25] are of the same lock under the same load"),
 }
 
@@ -158,7 +163,8 @@ def report_has_charts_of_every_workload():
     check(kinds["pingpong", None] == kinds["condvar", None] == kinds["grid", None] == [], "charts of one number of threads")
     check(kinds["occasional", None].count("waits") == 2, "a chart of waits per number of threads")
     order = kinds["schedule", None]
-    check(order.count("bypass") == 2 and "repeats" in order and "palindromes" in order and "waits" not in order, str(order))
+    check(order.count("bypass") == 3 and {"period", "repeats", "palindromes"} <= set(order) and "waits" not in order, str(order))
+    check([order.count(k) for k in ["order", "gaps", "longest-gaps"]] == [2, 2, 2], f"of two and six threads, not of one: {order}")
     check(kinds["tail", None].count("waits") == 4 and "p999" in kinds["tail", None] and kinds["tail", None].count("value") == 1, str(kinds["tail", None]))
 
 
@@ -179,6 +185,37 @@ def report_draws_medians_and_extremes_in_readable_units():
     check(abs(b["pingpong_ns"] / near - 1) < 1e-5, f"pingpong {b['pingpong_ns']}")
     over = next(s for s in handover["series"] if names[s["lock"]] == "mcs")["marks"]
     check([m[0] for m in over] == [2, 4, 8, 16] and abs(over[0][1] / (1e9 / runs[3] / near) - 1) < 1e-5, str(over[0]))
+
+
+@test
+def report_draws_the_order_of_admissions_and_the_gaps_of_each_thread():
+    with folder() as f:
+        charts = book(report(f, {"schedule": every_workload()["schedule"]}))["sections"][0]["charts"]
+    order, gaps, longest = [next(c for c in charts if c["kind"] == k and c["title"].endswith(": 6 threads")) for k in ["order", "gaps", "longest-gaps"]]
+    check(order["y"]["threads"] == 6 and order["x"]["even"] and len(order["series"]) == 3, str(order["y"]))
+    for line in order["series"]:
+        check([m[:2] for m in line["marks"]] == [[i + 1, who] for i, who in enumerate(schedule(6)["first"])], str(line["marks"][:9]))
+    check([m[:2] + m[4:] for m in gaps["series"][0]["marks"]] == [[t, 6, 7] for t in range(6)], str(gaps["series"][0]))
+    check([m[1] for m in longest["series"][0]["marks"]] == [10, 9, 8, 8, 9, 10] and longest["y"]["log"], str(longest["series"][0]))
+
+
+@test
+def report_draws_schedules_that_were_measured_and_simulated():
+    brief = ["--lock", "mcs,tts", "--threads", "3", "--runs", "1", "--json"]
+
+    def drawn():
+        with folder() as f:
+            for name, options in [("bench", ["--duration", "20ms", "--warm-up", "1ms"]), ("sim", ["--machine", "x5-2", "--duration", "1ms"])]:
+                write(f, name, output(name, "schedule", *brief, *options))
+            page = f"{f}/page.html"
+            output("report", f"{f}/bench.json", f"{f}/sim.json", "-o", page)
+            sections = book(pathlib.Path(page))["sections"]
+        kinds = [[c["kind"] for c in s["charts"] if len(c["series"]) == 2] for s in sections]
+        check(sections[1]["machine"]["simulated"], "it was not simulated")
+        check({"order", "gaps", "longest-gaps", "bypass"} <= set(kinds[1]), str(kinds[1]))
+        return {"order", "gaps", "longest-gaps", "bypass"} <= set(kinds[0])
+
+    eventually(drawn, "nobody was admitted")
 
 
 @test

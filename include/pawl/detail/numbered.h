@@ -13,6 +13,8 @@ struct pawl_fairmutex;
 struct pawl_mcs;
 struct pawl_mcs_ctx;
 struct pawl_mutex;
+struct pawl_reciprocating;
+struct pawl_reciprocating_ctx;
 struct pawl_semaphore;
 struct pawl_sleeper;
 struct timespec;
@@ -34,6 +36,10 @@ void pawl_fairmutex_unlock_contended(struct pawl_fairmutex *m)
 
 int pawl_mcs_lock_until(struct pawl_mcs *l, struct pawl_mcs_ctx *c, int clock,
                         const struct timespec *deadline) PAWL_NUMBERED("pawl_mcs_lock_until");
+
+int pawl_reciprocating_lock_until(struct pawl_reciprocating *l, struct pawl_reciprocating_ctx *c, int clock,
+                                  const struct timespec *deadline)
+    PAWL_NUMBERED("pawl_reciprocating_lock_until");
 
 int pawl_semaphore_take_until(struct pawl_semaphore *s, int clock, const struct timespec *deadline)
     PAWL_NUMBERED("pawl_semaphore_take_until");
