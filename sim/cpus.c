@@ -14,14 +14,47 @@ void sim_queue_add(sim_cpu *c, sim_thread *t)
     queued++;
 }
 
-static sim_thread **first_of(sim_cpu *c, const sim_cpu *taker)
+/* The mean of the virtual times of those that run and are queued; the last one, if there are none. */
+int64_t sim_average(sim_cpu *c)
 {
-    sim_thread **best = NULL;
-    for (sim_thread **at = &c->queue; *at != NULL; at = &(*at)->queued)
-        if (taker->id >= (*at)->first && taker->id < (*at)->end &&
-            (best == NULL || (*at)->virtual < (*best)->virtual))
+    int64_t base = c->average, sum = 0, count = 0;
+    if (c->current != NULL) {
+        sum += c->current->virtual - base;
+        count++;
+    }
+    for (const sim_thread *t = c->queue; t != NULL; t = t->queued, count++)
+        sum += t->virtual - base;
+    if (count > 0)
+        c->average = base + sum / count;
+    return c->average;
+}
+
+static bool may_take(const sim_cpu *taker, const sim_thread *t)
+{
+    return taker->id >= t->first && taker->id < t->end;
+}
+
+/* EEVDF: of those that have had no more than the average, the one whose slice would end first. */
+static sim_thread **first_of(sim_cpu *c)
+{
+    sim_thread **best = NULL, **behind = NULL;
+    int64_t average = sim_average(c);
+    for (sim_thread **at = &c->queue; *at != NULL; at = &(*at)->queued) {
+        if ((*at)->virtual <= average && (best == NULL || (*at)->deadline < (*best)->deadline))
             best = at;
-    return best;
+        if (behind == NULL || (*at)->virtual < (*behind)->virtual)
+            behind = at;
+    }
+    return best != NULL || c->current != NULL ? best : behind;
+}
+
+/* One that another CPU takes: not one whose data is in its cache still. */
+static sim_thread **cold_of(sim_cpu *from, const sim_cpu *taker, sim_time now)
+{
+    for (sim_thread **at = &from->queue; *at != NULL; at = &(*at)->queued)
+        if (may_take(taker, *at) && now >= (*at)->ran + sim_hardware.hot)
+            return at;
+    return NULL;
 }
 
 static sim_thread *take(sim_cpu *c, sim_thread **at)
@@ -37,29 +70,26 @@ static sim_thread *take(sim_cpu *c, sim_thread **at)
 
 sim_thread *sim_queue_first(sim_cpu *c)
 {
-    sim_thread **at = first_of(c, c);
+    sim_thread **at = first_of(c);
     return at != NULL ? *at : NULL;
 }
 
 sim_thread *sim_queue_take(sim_cpu *c)
 {
-    sim_thread *t = take(c, first_of(c, c));
-    if (t != NULL && t->virtual > c->least)
-        c->least = t->virtual;
-    return t;
+    return take(c, first_of(c));
 }
 
 /* From the longest queue; of equal ones, from the nearest that follows. */
-sim_thread *sim_queue_steal(sim_cpu *c)
+sim_thread *sim_queue_steal(sim_cpu *c, sim_time now)
 {
     unsigned count = sim_machine_cpus(&sim_hardware);
     sim_cpu *from = NULL;
     for (unsigned i = 1; queued > 0 && i < count; i++) {
         sim_cpu *other = &sim_cpus[(c->id + i) % count];
-        if (other->queue_length > (from != NULL ? from->queue_length : 0) && first_of(other, c) != NULL)
+        if (other->queue_length > (from != NULL ? from->queue_length : 0) && cold_of(other, c, now) != NULL)
             from = other;
     }
-    return from != NULL ? take(from, first_of(from, c)) : NULL;
+    return from != NULL ? take(from, cold_of(from, c, now)) : NULL;
 }
 
 bool sim_is_busy(unsigned core, unsigned except_cpu)

@@ -124,7 +124,8 @@ static long membarrier(int command)
         interrupted++;
     }
     sim_time start = free_at > t->clock ? free_at : t->clock;
-    free_at = start + m->membarrier + interrupted * m->delivery + (interrupted > 0 ? m->interrupt : 0);
+    free_at =
+        start + m->membarrier + interrupted * m->delivery + (interrupted > 0 ? m->ipi + m->interrupt : 0);
     await_stores(t, cpus);
     sim_time from = t->clock, wait = free_at > t->clock ? free_at - t->clock : 0;
     sim_compute(t, wait);

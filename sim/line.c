@@ -187,13 +187,22 @@ static sim_distance nearest(const sim_line *l, unsigned core)
     return from_home(l, core);
 }
 
-/* The farthest copy that a write has to invalidate. */
-static sim_distance farthest(const sim_line *l, unsigned core)
+/* The farthest copy that a write has to invalidate; and what the others add. */
+static sim_distance farthest(const sim_line *l, unsigned core, sim_time *others)
 {
     sim_distance far = SIM_SAME_CORE;
+    const sim_time *each = sim_hardware.invalidation;
+    *others = 0;
     for (unsigned w = 0; w < CORE_WORDS; w++)
-        for (uint64_t left = l->copies[w]; left != 0; left &= left - 1)
-            far = farther(far, distance(core, w * 64 + (unsigned)__builtin_ctzll(left)));
+        for (uint64_t left = l->copies[w]; left != 0; left &= left - 1) {
+            unsigned copy = w * 64 + (unsigned)__builtin_ctzll(left);
+            if (copy == core)
+                continue;
+            far = farther(far, distance(core, copy));
+            *others += each[distance(core, copy)];
+        }
+    if (far != SIM_SAME_CORE)
+        *others -= each[far];
     return far > SIM_SAME_CLUSTER ? farther(far, from_home(l, core)) : far;
 }
 
@@ -207,10 +216,9 @@ static sim_time latency(const sim_line *l, unsigned core, bool write, sim_distan
     }
     if (!write)
         return m->read[*d = nearest(l, core)];
-    bool upgrade = has_copy(l, core);
-    unsigned others = l->copy_count - upgrade;
-    *d = farthest(l, core);
-    return (upgrade ? m->upgrade : m->write)[*d] + (others > 1 ? (others - 1) * m->invalidation : 0);
+    sim_time others;
+    *d = farthest(l, core, &others);
+    return (has_copy(l, core) ? m->upgrade : m->write)[*d] + others;
 }
 
 /* ---- a request's turn */

@@ -25,7 +25,7 @@ const sim_key sim_keys[KEYS] = {
     KEY("read", DISTANCES, read),
     KEY("write", DISTANCES, write),
     KEY("upgrade", DISTANCES, upgrade),
-    KEY("invalidation", TIME, invalidation),
+    KEY("invalidation", DISTANCES, invalidation),
     KEY("occupancy", TIME, occupancy),
     KEY("memory", TIME, memory),
     KEY("syscall", TIME, syscall),
@@ -35,9 +35,11 @@ const sim_key sim_keys[KEYS] = {
     KEY("switch", TIME, switching),
     KEY("migration", TIME, migration),
     KEY("slice", TIME, slice),
-    KEY("granularity", TIME, granularity),
+    KEY("tick", TIME, tick),
+    KEY("hot", TIME, hot),
     KEY("membarrier", TIME, membarrier),
     KEY("interrupt", TIME, interrupt),
+    KEY("ipi", TIME, ipi),
     KEY("delivery", TIME, delivery),
     KEY("line", BYTES, line),
 #undef KEY
@@ -70,8 +72,9 @@ static bool settle_units(parser *p)
 /* Distances that the machine does not have. */
 static void fill_in(const sim_machine *m, sim_time *times)
 {
+    sim_time next = times[m->clusters_per_socket > 1 ? SIM_SAME_CLUSTER : SIM_SAME_SOCKET];
     if (m->cpus_per_core == 1)
-        times[SIM_SAME_CORE] = m->hit;
+        times[SIM_SAME_CORE] = m->hit < next ? m->hit : next;
     if (m->clusters_per_socket == 1)
         times[SIM_SAME_CLUSTER] = times[SIM_SAME_SOCKET];
     if (m->sockets == 1)
@@ -97,6 +100,12 @@ static bool settle_distances(parser *p, int key)
     return true;
 }
 
+static bool are_positive(parser *p)
+{
+    return (p->machine->cycle > 0 || sim_complain(p, p->line, 1, "a cycle of 0")) &&
+           (p->machine->tick > 0 || sim_complain(p, p->line, 1, "a tick of 0"));
+}
+
 static bool settle(parser *p)
 {
     if (p->machine->name[0] == '\0')
@@ -109,7 +118,7 @@ static bool settle(parser *p)
         if (sim_keys[key].kind == DISTANCES && !settle_distances(p, key))
             return false;
     }
-    return p->machine->cycle > 0 || sim_complain(p, p->line, 1, "a cycle of 0");
+    return are_positive(p);
 }
 
 bool sim_machine_parse(const char *text, sim_machine *m, sim_complaint *c)
@@ -123,7 +132,7 @@ bool sim_machine_parse(const char *text, sim_machine *m, sim_complaint *c)
 bool sim_machine_set(sim_machine *m, const char *line, sim_complaint *c)
 {
     parser p = {.machine = m, .complaint = c, .line = 1, .changes = true};
-    if (!sim_take_lines(&p, line))
+    if (!sim_take_lines(&p, line) || !are_positive(&p))
         return false;
     for (int key = 0; key < KEYS; key++)
         if (sim_keys[key].kind == DISTANCES)

@@ -34,12 +34,12 @@ typedef struct sim_machine {
     unsigned stores;
     /* Between CPUs. */
     sim_time read[SIM_DISTANCES], write[SIM_DISTANCES], upgrade[SIM_DISTANCES];
-    sim_time invalidation; /* for each copy after the first */
-    sim_time occupancy;    /* of a line by a read that takes it from nobody */
+    sim_time invalidation[SIM_DISTANCES]; /* what each copy but the farthest adds, by where it is */
+    sim_time occupancy;                   /* of a line by a read that takes it from nobody */
     sim_time memory;
     /* The kernel's. */
-    sim_time syscall, futex_wait, futex_wake, wake, switching, migration, slice, granularity, membarrier,
-        interrupt, delivery;
+    sim_time syscall, futex_wait, futex_wake, wake, switching, migration, slice, tick, hot, membarrier,
+        interrupt, ipi, delivery;
 } sim_machine;
 
 static inline unsigned sim_machine_cores(const sim_machine *m)

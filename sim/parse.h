@@ -12,7 +12,7 @@ extern const char *const sim_distance_names[SIM_DISTANCES];
 
 typedef enum kind { TIME, DISTANCES, FACTOR, COUNT, BYTES } kind;
 
-enum { KEYS = 28, MOST_STORES = 128 };
+enum { KEYS = 30, MOST_STORES = 128 };
 
 /* Where a key's value goes. */
 typedef struct sim_key {

@@ -1,8 +1,13 @@
 /* sched.c - threads on CPUs, in virtual time
  *
- * A fair scheduler in the manner of Linux's: every CPU has a queue, and runs the thread in it that has had the least CPU
- * time. A thread loses its CPU at the end of its slice, or to one that wakes up and has had much less. An idle CPU takes
- * a thread from another's queue; a thread that wakes up goes to an idle CPU if there is one.
+ * EEVDF, as Linux has had it since 6.6. Every CPU has a queue. Of the threads that have had no more than the average of
+ * the queue, it runs the one whose slice ends first. That one keeps the CPU until its slice is used up, unless it has had
+ * more than the average. Others look for that at every tick, and when they wake up: so a thread that slept before it had
+ * its share preempts at once. A thread that goes to sleep takes along how far behind it was; if it was ahead, it stays
+ * with its CPU until the others have caught up.
+ *
+ * A thread that wakes up goes to an idle CPU if there is one. An idle CPU takes a thread from another's queue, but none
+ * that ran a moment ago.
  */
 #include "sim.h"
 #include "trace.h"
@@ -28,10 +33,28 @@ static void account(sim_thread *t, sim_time now)
 {
     sim_time had = now > t->since ? now - t->since : 0;
     t->cpu_time += had;
-    t->virtual += had;
-    t->since = t->away = now;
-    if (t->virtual > t->cpu->least && t->cpu->queue == NULL)
-        t->cpu->least = t->virtual;
+    t->virtual += (int64_t)had;
+    t->since = t->since > now ? t->since : now;
+    t->ran = t->away = now;
+    if (t->virtual >= t->deadline)
+        t->deadline = t->virtual + (int64_t)sim_hardware.slice;
+}
+
+/* ---- virtual time */
+
+static void note_lag(sim_thread *t)
+{
+    int64_t most = 2 * (int64_t)sim_hardware.slice, lag = sim_average(t->cpu) - t->virtual;
+    t->lag = lag > most ? most : lag < -most ? -most : lag;
+}
+
+/* Among the threads of a CPU, as far behind them as it was when it left. */
+static void place(sim_thread *t, sim_cpu *c)
+{
+    int64_t others = c->queue_length + (c->current != NULL);
+    int64_t lag = others > 0 ? t->lag * (others + 1) / others : 0;
+    t->virtual = sim_average(c) - lag;
+    t->deadline = t->virtual + (int64_t)sim_hardware.slice;
 }
 
 /* ---- slices */
@@ -46,19 +69,38 @@ static void arm(sim_cpu *c, sim_time when)
         sim_at(when, slice_over, c, c->slice);
 }
 
+static sim_time next_tick(sim_time now)
+{
+    return (now / sim_hardware.tick + 1) * sim_hardware.tick;
+}
+
+static void arm_tick(sim_cpu *c, sim_time now)
+{
+    arm(c, c->queue != NULL ? next_tick(now) : SIM_NEVER);
+}
+
+/* It differs by what a thread finds in the caches. If all took the same, every tick would find a loop at the same place. */
+static sim_time switch_cost(void)
+{
+    sim_time usual = sim_hardware.switching;
+    return usual - usual / 4 + sim_random(usual / 2);
+}
+
 static void switch_in(sim_cpu *c, sim_thread *t, sim_time when)
 {
     const sim_machine *m = &sim_hardware;
     if (t->cpu != c) {
-        t->virtual += c->least - t->cpu->least;
         t->cpu = c;
         watch_migration();
         when += m->migration;
     }
-    trace_thread(t, t->state == SIM_BLOCKED ? "asleep" : "ready", SIM_OBJECTS, t->away, when + m->switching);
+    sim_time ready = when + switch_cost();
+    trace_thread(t, t->state == SIM_BLOCKED ? "asleep" : "ready", SIM_OBJECTS, t->away, ready);
     c->current = t;
-    c->since = t->since = when;
-    t->clock = when + m->switching;
+    t->since = when;
+    t->protected = t->virtual + (int64_t)m->slice;
+    t->protected = t->deadline < t->protected ? t->deadline : t->protected;
+    t->clock = ready;
     t->state = SIM_RUNNING;
     if (t->left > 0) {
         t->state = SIM_COMPUTING;
@@ -67,21 +109,46 @@ static void switch_in(sim_cpu *c, sim_thread *t, sim_time when)
     }
     if (t->fiber != NULL)
         sim_resume_at(t, t->state == SIM_COMPUTING ? t->computed : t->clock);
-    arm(c, c->queue != NULL ? t->clock + m->slice : SIM_NEVER);
+    arm_tick(c, t->clock);
+}
+
+/* From the queue of a CPU that has too many. */
+static sim_thread *steal(sim_cpu *c, sim_time now)
+{
+    sim_thread *t = sim_queue_steal(c, now);
+    if (t == NULL)
+        return NULL;
+    note_lag(t);
+    place(t, c);
+    return t;
 }
 
 void sim_leave_cpu(sim_thread *t, sim_time when)
 {
     sim_cpu *c = t->cpu;
     account(t, when);
+    note_lag(t);
     c->current = NULL;
     sim_thread *other = sim_queue_take(c);
     if (other == NULL)
-        other = sim_queue_steal(c);
-    if (other != NULL)
+        other = steal(c, when);
+    if (other != NULL) {
         switch_in(c, other, when);
-    else
+    } else {
+        c->idled = when;
         arm(c, SIM_NEVER);
+    }
+}
+
+/* At a tick of a CPU where threads wait: those that idle take them. */
+static void balance(sim_time now)
+{
+    for (unsigned i = 0; i < sim_machine_cpus(&sim_hardware); i++) {
+        sim_cpu *c = &sim_cpus[i];
+        sim_thread *t = c->current == NULL ? steal(c, now) : NULL;
+        if (t != NULL)
+            switch_in(c, t, now + sim_hardware.wake);
+    }
 }
 
 /* Puts the thread behind the others of its CPU, of which there is at least one. */
@@ -89,17 +156,22 @@ static void change_places(sim_thread *t, sim_time when)
 {
     sim_cpu *c = t->cpu;
     sim_thread *other = sim_queue_take(c);
+    c->current = NULL;
+    if (other == NULL) /* all are ahead of it */
+        other = sim_queue_take(c);
     t->state = SIM_READY;
     sim_queue_add(c, t);
-    c->current = NULL;
     switch_in(c, other, when);
 }
 
 static bool is_others_turn(sim_thread *t, sim_time when)
 {
     account(t, when);
+    bool eligible = t->virtual <= sim_average(t->cpu);
     const sim_thread *other = sim_queue_first(t->cpu);
-    return other != NULL && other->virtual < t->virtual;
+    if (other == NULL || (eligible && t->virtual < t->protected))
+        return false;
+    return !eligible || other->deadline < t->deadline;
 }
 
 static void slice_over(void *of, unsigned generation)
@@ -116,7 +188,8 @@ static void slice_over(void *of, unsigned generation)
         return;
     }
     if (!is_others_turn(t, now)) {
-        arm(c, c->queue != NULL ? now + sim_hardware.slice : SIM_NEVER);
+        balance(now);
+        arm_tick(c, now);
         return;
     }
     if (t->state == SIM_COMPUTING)
@@ -131,7 +204,8 @@ static void end_slice(sim_thread *t)
 {
     sim_store_drain(t);
     if (!is_others_turn(t, t->clock)) {
-        arm(t->cpu, t->cpu->queue != NULL ? t->clock + sim_hardware.slice : SIM_NEVER);
+        balance(t->clock);
+        arm_tick(t->cpu, t->clock);
         return;
     }
     watch_switch(false);
@@ -189,48 +263,60 @@ void sim_yield(sim_thread *t)
     account(t, t->clock);
     if (t->cpu->queue == NULL)
         return;
-    watch_switch(true);
+    if (t->virtual <= sim_average(t->cpu)) { /* it gives up what is left of its slice */
+        t->virtual = t->deadline;
+        t->deadline += (int64_t)sim_hardware.slice;
+    }
+    watch_switch(false); /* as Linux counts it */
     change_places(t, t->clock);
     sim_wait();
 }
 
-static void preempt_for(sim_cpu *c, const sim_thread *t, sim_time when)
-{
-    const sim_machine *m = &sim_hardware;
-    const sim_thread *current = c->current;
-    uint64_t had = current->virtual + (when > current->since ? when - current->since : 0);
-    sim_time end = c->since + m->slice > when ? c->since + m->slice : when;
-    if (had > t->virtual + m->granularity)
-        arm(c, when);
-    else if (end < c->slice_end)
-        arm(c, end);
-}
-
-/* A sleeper does not save up CPU time, but for a slice. */
 static void enqueue(sim_thread *t, sim_cpu *c, sim_time when)
 {
-    uint64_t least = c->least > sim_hardware.slice ? c->least - sim_hardware.slice : 0;
     if (t->cpu != c) {
-        t->virtual += c->least - t->cpu->least;
         t->cpu = c;
         watch_migration();
     }
     trace_thread(t, "asleep", SIM_OBJECTS, t->away, when);
-    if ((int64_t)(t->virtual - least) < 0)
-        t->virtual = least;
     t->away = when;
     t->state = SIM_READY;
     sim_queue_add(c, t);
-    preempt_for(c, t, when);
+    if (is_others_turn(c->current, when) && sim_queue_first(c) == t)
+        arm(c, when);
+    else if (c->slice_end == SIM_NEVER)
+        arm_tick(c, when);
+}
+
+/* It was ahead of the others when it fell asleep, and still is: the scheduler has kept it in its queue. */
+static bool is_delayed(const sim_thread *t)
+{
+    sim_cpu *c = t->cpu;
+    return t->lag < 0 && c->current != NULL && c->idled <= t->ran && t->virtual > sim_average(c);
+}
+
+static void wake_at(sim_thread *t, sim_cpu *c, sim_time when)
+{
+    if (c->current != NULL)
+        account(c->current, when);
+    place(t, c);
+    if (c->current == NULL)
+        switch_in(c, t, when);
+    else
+        enqueue(t, c, when);
 }
 
 void sim_wake(sim_thread *t, sim_time when)
 {
+    if (t->cpu->current != NULL)
+        account(t->cpu->current, when);
+    if (is_delayed(t)) {
+        enqueue(t, t->cpu, when);
+        return;
+    }
+    t->lag = t->lag > 0 ? t->lag : 0;
     sim_cpu *c = sim_place(t);
-    if (c->current == NULL)
-        switch_in(c, t, when + sim_hardware.wake);
-    else
-        enqueue(t, c, when);
+    wake_at(t, c, c->current == NULL ? when + sim_hardware.wake : when);
 }
 
 /* To the CPUs that it may use from now on. */
@@ -243,14 +329,12 @@ void sim_bind(sim_thread *t, unsigned first, unsigned end)
     sim_store_drain(t);
     sim_leave_cpu(t, t->clock);
     t->cpu = &sim_cpus[first];
+    t->lag = 0;
     sim_wake(t, t->clock);
     sim_wait();
 }
 
 void sim_start(sim_thread *t, sim_time when)
 {
-    if (t->cpu->current == NULL)
-        switch_in(t->cpu, t, when);
-    else
-        enqueue(t, t->cpu, when);
+    wake_at(t, t->cpu, when);
 }

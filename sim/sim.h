@@ -164,9 +164,13 @@ struct sim_thread {
     sim_time debt; /* interrupts that it has not paid for yet   */
     sim_request request;
     sim_thread *queued; /* the next one in a run queue */
-    uint64_t virtual;   /* CPU time as the scheduler counts it */
-    sim_time since;     /* when it got its CPU                 */
-    sim_time away;      /* when it lost it */
+    int64_t virtual;    /* CPU time as the scheduler of its CPU counts it */
+    int64_t deadline;   /* in virtual time: when its slice is used up     */
+    int64_t protected;  /* and until when it keeps its CPU, if eligible   */
+    int64_t lag;        /* virtual time that it was behind when it left   */
+    sim_time since;     /* until when its CPU time is accounted for       */
+    sim_time ran;       /* when it ran last                               */
+    sim_time away;      /* when it lost its CPU                           */
     sim_time cpu_time;
     uintptr_t futex; /* 0: none */
     uint32_t futex_bits;
@@ -193,8 +197,8 @@ struct sim_cpu {
     sim_thread *current; /* NULL: idle */
     sim_thread *queue;   /* in order of arrival */
     unsigned queue_length;
-    uint64_t least; /* virtual time that the queue has reached */
-    sim_time since; /* when its current thread came */
+    int64_t average; /* virtual time, when it was last asked for */
+    sim_time idled;  /* when it last had nothing to run          */
     sim_time slice_end;
     unsigned slice; /* events that end it carry this */
     sim_stores stores;
@@ -246,7 +250,8 @@ void sim_stop_polling(sim_thread *t, sim_time when);
 void sim_queue_add(sim_cpu *c, sim_thread *t);
 sim_thread *sim_queue_first(sim_cpu *c); /* whose turn it is, or NULL */
 sim_thread *sim_queue_take(sim_cpu *c);
-sim_thread *sim_queue_steal(sim_cpu *c);              /* from another CPU's queue  */
+sim_thread *sim_queue_steal(sim_cpu *c, sim_time now); /* from another CPU's queue  */
+int64_t sim_average(sim_cpu *c);
 sim_cpu *sim_place(const sim_thread *t);              /* for a thread that wakes up */
 bool sim_is_busy(unsigned core, unsigned except_cpu); /* does the other half of the core work? */
 

@@ -2,38 +2,31 @@
  *
  * Each number is the best of a few tries: other programs can only make things slower.
  */
-#include "machine.h"
+#include "calibrate.h"
 
 #include "../bench/generator.h"
 #include "../bench/mersenne.h"
 #include "../lab/machine.h"
 
 #include <hwloc.h>
-#include <linux/futex.h>
 #include <linux/membarrier.h>
-#include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <time.h>
 
-static double now_ns(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
-}
-
 /* ---- of one CPU */
 
-enum { TIMES = 20000, TRIES = 9 };
+enum { TIMES = 20000 };
 
 static void adds(void)
 {
     uint64_t x = 0;
-    for (int i = 0; i < TIMES; i++)
-        __asm__ volatile("add $1, %0" : "+r"(x));
+    for (int i = 0; i < TIMES; i += 10) /* ten, so that the loop itself does not count */
+        __asm__ volatile("add $1, %0\n add $1, %0\n add $1, %0\n add $1, %0\n add $1, %0\n"
+                         "add $1, %0\n add $1, %0\n add $1, %0\n add $1, %0\n add $1, %0"
+                         : "+r"(x));
 }
 
 static void atomics(void)
@@ -84,113 +77,6 @@ static void syscalls(void)
         lab_raw_syscall(SYS_getppid, (const long[6]){0});
 }
 
-static void membarriers(void)
-{
-    for (int i = 0; i < TIMES / 200; i++)
-        lab_raw_syscall(SYS_membarrier, (const long[6]){MEMBARRIER_CMD_PRIVATE_EXPEDITED});
-}
-
-static sim_time best_of(void run(void), int times)
-{
-    double best = 1e18;
-    for (int i = 0; i < TRIES; i++) {
-        double from = now_ns();
-        run();
-        double took = (now_ns() - from) / times;
-        best = took < best ? took : best;
-    }
-    return (sim_time)(best * 1000) + 1;
-}
-
-/* ---- between two */
-
-typedef enum game { LINES, FUTEXES, BUSY } game;
-
-static _Alignas(256) _Atomic uint32_t ball;
-static _Atomic uint32_t over;
-static int players[2];
-static game played;
-
-/* The best of short bursts: in a long one, other programs take a CPU away. */
-enum { ROUNDS = 40000, BURST = 64, FUTEX_ROUNDS = 400, FUTEX_BURST = 8 };
-
-static void sit_down(int player)
-{
-    cpu_set_t set;
-    CPU_ZERO(&set);
-    CPU_SET(players[player], &set);
-    sched_setaffinity(0, sizeof set, &set);
-}
-
-/* One player's part of a game: waits for its turn, and gives it to the other. Returns what the best burst took per turn,
- * in nanoseconds. */
-static double play(uint32_t player)
-{
-    bool sleeps = played == FUTEXES;
-    uint32_t rounds = sleeps ? FUTEX_ROUNDS : ROUNDS, burst = sleeps ? FUTEX_BURST : BURST;
-    double best = 1e18, from = 0;
-    for (uint32_t i = 0; i < rounds; i++) {
-        uint32_t turn = 2 * i + player, seen;
-        while ((seen = atomic_load_explicit(&ball, memory_order_acquire)) != turn)
-            if (sleeps)
-                lab_raw_syscall(SYS_futex, (const long[6]){(long)&ball, FUTEX_WAIT_PRIVATE, seen});
-        if (i % burst == 0) {
-            double now = now_ns(), took = (now - from) / (2 * burst);
-            best = i > 0 && took < best ? took : best;
-            from = now;
-        }
-        atomic_store_explicit(&ball, turn + 1, memory_order_release);
-        if (sleeps)
-            lab_raw_syscall(SYS_futex, (const long[6]){(long)&ball, FUTEX_WAKE_PRIVATE, 1});
-    }
-    return best;
-}
-
-static void *other_player(void *unused)
-{
-    (void)unused;
-    sit_down(1);
-    if (played == BUSY)
-        while (atomic_load_explicit(&over, memory_order_relaxed) == 0)
-            ;
-    else
-        play(1);
-    return NULL;
-}
-
-/* Nanoseconds from one player to the other; negative if there is no second thread. */
-static double one_way(game g, int first, int second)
-{
-    pthread_t other;
-    played = g;
-    players[0] = first;
-    players[1] = second;
-    atomic_store(&ball, 0);
-    sit_down(0);
-    if (pthread_create(&other, NULL, other_player, NULL) != 0)
-        return -1;
-    double took = play(0);
-    pthread_join(other, NULL);
-    return took;
-}
-
-/* What a membarrier takes while another CPU is busy. */
-static sim_time busy_membarrier(int first, int second)
-{
-    pthread_t other;
-    played = BUSY;
-    players[0] = first;
-    players[1] = second;
-    atomic_store(&over, 0);
-    sit_down(0);
-    if (pthread_create(&other, NULL, other_player, NULL) != 0)
-        return 0;
-    sim_time took = best_of(membarriers, TIMES / 200);
-    atomic_store(&over, 1);
-    pthread_join(other, NULL);
-    return took;
-}
-
 /* ---- the machine */
 
 static unsigned count_of(hwloc_topology_t t, hwloc_obj_type_t type)
@@ -227,7 +113,7 @@ static void measure_lines(sim_machine *m, hwloc_topology_t t)
     for (int d = 0; d < SIM_DISTANCES; d++) {
         bool there = partners[d] < sim_machine_cpus(m) &&
                      (d == 0 || partners[d] > partners[d - 1] || partners[d] == 1);
-        double ns = there ? one_way(LINES, os_index(t, 0), os_index(t, partners[d])) : -1;
+        double ns = there ? sim_one_way(SIM_LINES, os_index(t, 0), os_index(t, partners[d])) : -1;
         sim_time before = d > 0 ? m->read[d - 1] : m->hit;
         sim_time latency = ns > 0 ? (sim_time)((ns * 1000 - 4 * (double)m->hit) / crossing) : before;
         m->read[d] = m->write[d] = m->upgrade[d] = latency > before ? latency : before;
@@ -244,26 +130,35 @@ static void measure_kernel(sim_machine *m, hwloc_topology_t t)
 {
     int first = os_index(t, 0),
         second = os_index(t, sim_machine_cpus(m) > 1 ? m->cpus_per_core % sim_machine_cpus(m) : 0);
-    m->syscall = best_of(syscalls, TIMES / 20);
+    m->syscall = sim_best_of(syscalls, TIMES / 20);
     m->futex_wait = 400000;
     m->futex_wake = 500000;
     m->switching =
-        less(one_way(FUTEXES, first, first), 2 * m->syscall + m->futex_wait + m->futex_wake, 200000);
-    m->wake = less(one_way(FUTEXES, first, second), m->syscall + m->futex_wake + m->switching, 500000);
+        less(sim_one_way(SIM_FUTEXES, first, first), 2 * m->syscall + m->futex_wait + m->futex_wake, 200000);
+    m->wake =
+        less(sim_one_way(SIM_FUTEXES, first, second), m->syscall + m->futex_wake + m->switching, 500000);
     lab_raw_syscall(SYS_membarrier, (const long[6]){MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED});
-    m->membarrier = best_of(membarriers, TIMES / 200);
+    m->membarrier = sim_best_of(sim_membarriers, SIM_MEMBARRIERS);
     m->delivery = 60000;
-    m->interrupt = less((double)busy_membarrier(first, second) / 1000, m->membarrier + m->delivery, 300000);
+    double busy = (double)sim_busy_membarrier(first, second) / 1000;
+    m->interrupt = less(sim_interruption, 0, 300000);
+    m->ipi = less(busy, m->membarrier + m->delivery + m->interrupt, 0);
     m->migration = m->switching;
-    m->slice = (sim_time)3000000000;
-    m->granularity = (sim_time)1000000000;
+    unsigned doublings = 0;
+    while (doublings < 3 && 2u << doublings <= sim_machine_cpus(m))
+        doublings++;
+    m->slice = (sim_time)700000000 * (1 + doublings);
+    struct timespec tick = {0, 4000000};
+    clock_getres(CLOCK_MONOTONIC_COARSE, &tick); /* it advances at each */
+    m->tick = (sim_time)tick.tv_nsec * 1000;
+    m->hot = (sim_time)500000000;
 }
 
 const char *sim_source_this(const char *key)
 {
-    static const char *const assumed[] = {
-        "protocol",   "hit",        "smt",       "stores", "invalidation", "occupancy", "memory",
-        "futex-wait", "futex-wake", "migration", "slice",  "granularity",  "delivery",  "line"};
+    static const char *const assumed[] = {"protocol",  "hit",    "smt",        "stores",     "invalidation",
+                                          "occupancy", "memory", "futex-wait", "futex-wake", "migration",
+                                          "slice",     "hot",    "delivery",   "line"};
     static const char *const units[] = {"cpu", "core", "cluster", "socket"};
     for (size_t i = 0; i < sizeof assumed / sizeof assumed[0]; i++)
         if (strcmp(key, assumed[i]) == 0)
@@ -284,16 +179,17 @@ bool sim_machine_this(sim_machine *m)
     *m = (sim_machine){
         .name = "this", .title = "this machine", .protocol = SIM_MOESI, .line = 64, .smt = 1.4, .stores = 56};
     take_topology(m, t);
-    m->cycle = best_of(adds, TIMES);
+    m->cycle = sim_best_of(adds, TIMES);
     m->hit = 4 * m->cycle;
-    m->atomic = best_of(atomics, TIMES);
-    m->fence = best_of(fences, TIMES);
-    m->pause = best_of(pauses, TIMES);
-    m->clock = best_of(clocks, TIMES);
-    m->step = best_of(steps, TIMES);
-    m->mersenne = best_of(mersenne_steps, TIMES);
+    m->atomic = sim_best_of(atomics, TIMES);
+    m->fence = sim_best_of(fences, TIMES);
+    m->pause = sim_best_of(pauses, TIMES);
+    m->clock = sim_best_of(clocks, TIMES);
+    m->step = sim_best_of(steps, TIMES);
+    m->mersenne = sim_best_of(mersenne_steps, TIMES);
     measure_lines(m, t);
-    m->invalidation = 2000;
+    const sim_time invalidation[SIM_DISTANCES] = {1000, 1000, 2000, 4000};
+    memcpy(m->invalidation, invalidation, sizeof invalidation);
     m->occupancy = 4000;
     m->memory = m->read[SIM_OTHER_SOCKET] > 90000 ? m->read[SIM_OTHER_SOCKET] : 90000;
     measure_kernel(m, t);

@@ -256,6 +256,7 @@ static void frequent_membarriers_make_posts_fence(const lock_info *unused)
     (void)unused;
     uint32_t now = pawl_ticks();
     CHECK(pawl_use_membarrier(true), "none here");
+    CHECK(!pawl_gave_up_membarrier(), "given up from the start");
     atomic_store(&cost.since, now);
     atomic_store(&cost.spent, 0);
     for (int i = 0; i < 39; i++)
@@ -269,6 +270,7 @@ static void frequent_membarriers_make_posts_fence(const lock_info *unused)
     expect_membarriers(DO, DO, 0);
     expect_calls(2);
     CHECK(posts_fence() && !pawl_uses_membarrier(), "nobody fences");
+    CHECK(pawl_gave_up_membarrier(), "and nobody is told");
     act(0, 0, 0);
     pawl_fence_heavy();
     expect_calls(0);

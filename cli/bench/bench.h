@@ -100,6 +100,7 @@ struct study {
     char **files;     /* to merge */
     size_t file_count;
     /* The results. */
+    json_t *published; /* what a paper says of them, or NULL */
     point *points;
     size_t point_count;
     bool harness_known;

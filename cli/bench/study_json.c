@@ -194,5 +194,7 @@ void study_json(output *o, const study *s)
     for (size_t i = 0; i < s->point_count; i++)
         json_array_append_new(points, point_json(s, &s->points[i]));
     json_object_set_new(all, "points", points);
+    if (s->published != NULL)
+        json_object_set(all, "published", s->published);
     output_json(o, all);
 }

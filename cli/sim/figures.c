@@ -1,4 +1,5 @@
 /* figures.c - `pawl sim figures`: the papers' MutexBench figures, on models of their machines */
+#include "published.h"
 #include "sim.h"
 
 #include "cli/grid.h"
@@ -107,13 +108,18 @@ static void table(output *o, const study *s, const figure *f)
     for (size_t i = 0; i < s->point_count; i++) {
         if (i % locks == 0)
             grid_add(&g, "%u", s->points[i].request.threads);
-        grid_add(&g, "%.2f", s->points[i].median / 1e6);
+        double published = published_rate(f->name, s->points[i].lock, s->points[i].request.threads);
+        if (published > 0)
+            grid_add(&g, "%.2f (%.2f)", s->points[i].median / 1e6, published);
+        else
+            grid_add(&g, "%.2f", s->points[i].median / 1e6);
     }
     fprintf(o->file, "%s on %s, simulated: M acquisitions/s\n\n", f->name, f->machine);
     grid_print(&g, o->file);
     fputc('\n', o->file);
     grid_free(&g);
     free(align);
+    published_text(o, f->name, s);
 }
 
 static void write_figure(const figure *f, const wish *w)
@@ -127,10 +133,12 @@ static void write_figure(const figure *f, const wish *w)
         fail("out of memory");
     output o;
     output_open(&o, path);
+    s.published = published_json(f->name, &s);
     if (path != NULL)
         study_json(&o, &s);
     else
         table(&o, &s, f);
+    json_decref(s.published);
     output_close(&o);
     study_end(&s);
     free(path);
@@ -191,11 +199,12 @@ static const struct argp_option options[] = {
 int figures_main(int argc, char **argv)
 {
     wish w = {.most = 1024};
-    struct argp argp = {
-        .options = options,
-        .parser = parse,
-        .doc = "Simulate the papers' MutexBench figures, up to the thread counts of their machines.",
-        .children = common_options};
+    struct argp argp = {.options = options,
+                        .parser = parse,
+                        .doc = "Simulate the papers' MutexBench figures, up to the thread counts of their "
+                               "machines, beside what the "
+                               "papers say of them.",
+                        .children = common_options};
     parse_options(&argp, argc, argv, 0, &w);
     take_shard(&w);
     for (int i = 0; i < FIGURES; i++) {

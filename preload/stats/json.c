@@ -2,6 +2,8 @@
 #include "name.h"
 #include "report.h"
 
+#include "src/park/fence.h"
+
 #include <errno.h>
 #include <unistd.h>
 
@@ -94,6 +96,7 @@ void stats_write_json(stats_file *f, const stats_summary *s)
     json_string(f, program_invocation_name);
     stats_file_print(f, ",\n  \"locks\": %ju,\n  \"acquisitions_beyond_the_table\": %ju,\n",
                      (uintmax_t)s->locks, (uintmax_t)stats_get(&stats_tables->beyond));
+    stats_file_print(f, "  \"membarriers_given_up\": %s,\n", pawl_gave_up_membarrier() ? "true" : "false");
     json_cost(f, "  ", s->acquisitions, &s->wait, &s->hold);
     stats_file_print(f, ",\n  \"most_contended\": [");
     for (int i = 0; i < s->listed_count; i++) {

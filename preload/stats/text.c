@@ -2,6 +2,8 @@
 #include "name.h"
 #include "report.h"
 
+#include "src/park/fence.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <unistd.h>
@@ -76,6 +78,8 @@ void stats_write_text(stats_file *f, const stats_summary *s)
         stats_file_print(
             f, "%ju acquisitions were of more locks than the table holds: only their waits are known\n",
             (uintmax_t)beyond);
+    if (pawl_gave_up_membarrier())
+        stats_file_print(f, "membarriers took a quarter of a CPU and were given up: unlocks fence instead\n");
     stats_file_print(f, "\n%-6s %12s %10s %10s %10s %10s %10s\n", "", "times", "in all", "mean", "median",
                      "99 %", "worst");
     table_times(f, "waited", &s->wait);

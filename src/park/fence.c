@@ -77,6 +77,11 @@ bool pawl_uses_membarrier(void)
     return atomic_load_explicit(&how, memory_order_relaxed) == BY_MEMBARRIER;
 }
 
+bool pawl_gave_up_membarrier(void)
+{
+    return atomic_load_explicit(&cost.over, memory_order_relaxed) != 0;
+}
+
 /* Light sides that do not fence yet may be under way, and the kernel refuses to help. One that runs makes its store
  * visible before the grace period is over; one that has lost its CPU has passed a fence, and loads later. Only then may
  * others rely on the light sides' fences. */

@@ -19,5 +19,8 @@ void pawl_fence_heavy(void);
 /* Whether it is asymmetric, for `pawl doctor`. */
 bool pawl_uses_membarrier(void);
 
+/* Whether they turned out too dear, for statistics. */
+bool pawl_gave_up_membarrier(void);
+
 /* For tests: switches membarrier() on or off. False if it is off, or the kernel has none. Only while nobody waits. */
 bool pawl_use_membarrier(bool use);

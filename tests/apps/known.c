@@ -173,6 +173,31 @@ static void wait_for_several(int n)
     }
 }
 
+/* n threads that go to sleep for one mutex at once. */
+static int arrived;
+
+static void *join_crowd(void *unused)
+{
+    __atomic_fetch_add(&arrived, 1, __ATOMIC_RELEASE);
+    use(&slow, 1);
+    return unused;
+}
+
+static void crowd(int n)
+{
+    pthread_t others[100];
+    n = n < 100 ? n : 100;
+    pthread_mutex_lock(&slow);
+    for (int i = 0; i < n; i++)
+        pthread_create(&others[i], NULL, join_crowd, NULL);
+    while (__atomic_load_n(&arrived, __ATOMIC_ACQUIRE) < n)
+        usleep(1000);
+    usleep(100000);
+    pthread_mutex_unlock(&slow);
+    for (int i = 0; i < n; i++)
+        pthread_join(others[i], NULL);
+}
+
 /* Prints how a thread waits for a mutex: until it has used n ms of CPU time, or slept for n ms without. */
 static void watch_waiting(int n)
 {
@@ -258,6 +283,7 @@ static const struct {
              {"many", many},
              {"wait-long", wait_long},
              {"wait-for-several", wait_for_several},
+             {"crowd", crowd},
              {"watch-waiting", watch_waiting},
              {"fork", fork_one},
              {"fork-idle", fork_idle},

@@ -4,7 +4,7 @@ import json
 import os
 import pathlib
 
-from harness import check, environment, folder, pawl, run, test
+from harness import check, environment, eventually, folder, pawl, preload, run, test
 import harness
 
 LOCKS = ["pawl_mutex", "mcs", "hapax_vw"]
@@ -154,6 +154,45 @@ def stats_say_when_there_are_more_locks_than_rows():
         check(s["acquisitions"] == 1200000 and s["acquisitions_beyond_the_table"] > 0, str(s["acquisitions"]))
         check(s["locks"] + s["acquisitions_beyond_the_table"] == 1200000, f"{s['locks']} locks")
         check("more locks than the table holds" in (pathlib.Path(f) / "s.json.txt").read_text(), "the table is silent")
+
+
+SLOW_MEMBARRIERS = """
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <stdarg.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+long syscall(long number, ...)
+{
+    long a[6];
+    va_list arguments;
+    va_start(arguments, number);
+    for (int i = 0; i < 6; i++)
+        a[i] = va_arg(arguments, long);
+    va_end(arguments);
+    if (number == SYS_membarrier)
+        usleep(10000);
+    long (*real)(long, ...) = (long (*)(long, ...))dlsym(RTLD_NEXT, "syscall");
+    return real(number, a[0], a[1], a[2], a[3], a[4], a[5]);
+}
+"""
+
+
+@test
+def stats_say_when_membarriers_were_given_up():
+    with folder() as f, folder() as into:
+        preload(f, "slow", SLOW_MEMBARRIERS)
+        slow = environment(LD_PRELOAD=f"{f}/slow.so")
+
+        def crowd(**options):
+            s = known("crowd", 80, into, lock="mcs", **options)["s.json"]
+            line = "membarriers took a quarter" in (pathlib.Path(into) / "s.json.txt").read_text()
+            check(line == s["membarriers_given_up"], "the table says something else")
+            return s["membarriers_given_up"]
+
+        eventually(lambda: crowd(env=slow), "never given up")
+    check(only("count", 10, lock="mcs")["membarriers_given_up"] is False, "given up without a sleeper")
 
 
 @test

@@ -1,0 +1,166 @@
+/* calibrate.c - what takes time on this machine: something again and again, and between two of its CPUs */
+#include "calibrate.h"
+
+#include "../lab/machine.h"
+
+#include <linux/futex.h>
+#include <linux/membarrier.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <time.h>
+
+static double now_ns(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
+}
+
+enum { TRIES = 9 };
+
+sim_time sim_best_of(void run(void), int times)
+{
+    double best = 1e18;
+    for (int i = 0; i < TRIES; i++) {
+        double from = now_ns();
+        run();
+        double took = (now_ns() - from) / times;
+        best = took < best ? took : best;
+    }
+    return (sim_time)(best * 1000) + 1;
+}
+
+void sim_membarriers(void)
+{
+    for (int i = 0; i < SIM_MEMBARRIERS; i++)
+        lab_raw_syscall(SYS_membarrier, (const long[6]){MEMBARRIER_CMD_PRIVATE_EXPEDITED});
+}
+
+/* ---- between two */
+
+static _Alignas(256) _Atomic uint32_t ball;
+static _Atomic uint32_t over;
+static int players[2];
+static sim_game played;
+
+/* Short bursts: in a long one, other programs take a CPU away. The best counts, but of those that sleep the first quartile: what
+ * an idle CPU takes to wake up differs from time to time. */
+enum {
+    ROUNDS = 40000,
+    BURST = 64,
+    FUTEX_ROUNDS = 400,
+    FUTEX_BURST = 8,
+    FUTEX_BURSTS = FUTEX_ROUNDS / FUTEX_BURST
+};
+
+static void sit_down(int player)
+{
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    CPU_SET(players[player], &set);
+    sched_setaffinity(0, sizeof set, &set);
+}
+
+static int by_size(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* One player's part of a game: waits for its turn, and gives it to the other. Returns what a burst took per turn, in
+ * nanoseconds. */
+static double play(uint32_t player)
+{
+    bool sleeps = played == SIM_FUTEXES;
+    uint32_t rounds = sleeps ? FUTEX_ROUNDS : ROUNDS, burst = sleeps ? FUTEX_BURST : BURST;
+    double best = 1e18, from = 0, all[FUTEX_BURSTS] = {0};
+    for (uint32_t i = 0; i < rounds; i++) {
+        uint32_t turn = 2 * i + player, seen;
+        while ((seen = atomic_load_explicit(&ball, memory_order_acquire)) != turn)
+            if (sleeps)
+                lab_raw_syscall(SYS_futex, (const long[6]){(long)&ball, FUTEX_WAIT_PRIVATE, seen});
+        if (i % burst == 0) {
+            double now = now_ns(), took = (now - from) / (2 * burst);
+            best = i > 0 && took < best ? took : best;
+            if (sleeps)
+                all[i / burst] = i > 0 ? took : 0;
+            from = now;
+        }
+        atomic_store_explicit(&ball, turn + 1, memory_order_release);
+        if (sleeps)
+            lab_raw_syscall(SYS_futex, (const long[6]){(long)&ball, FUTEX_WAKE_PRIVATE, 1});
+    }
+    if (!sleeps)
+        return best;
+    qsort(all, FUTEX_BURSTS, sizeof all[0], by_size);
+    return all[FUTEX_BURSTS / 4];
+}
+
+double sim_interruption;
+
+/* Looks at the clock until the game is over: what takes longer than usual is an interrupt. */
+static void be_interrupted(void)
+{
+    const double usual = 800;
+    double last = now_ns(), all[64];
+    size_t count = 0;
+    for (atomic_store(&ball, 1); atomic_load_explicit(&over, memory_order_relaxed) == 0;) {
+        double now = now_ns();
+        if (now - last > usual)
+            all[count++ % 64] = now - last;
+        last = now;
+    }
+    count = count < 64 ? count : 64;
+    qsort(all, count, sizeof all[0], by_size);
+    sim_interruption = count > 0 ? all[count / 2] : 0;
+}
+
+static void *other_player(void *unused)
+{
+    (void)unused;
+    sit_down(1);
+    if (played == SIM_BUSY)
+        be_interrupted();
+    else
+        play(1);
+    return NULL;
+}
+
+/* Nanoseconds from one player to the other; negative if there is no second thread. */
+double sim_one_way(sim_game g, int first, int second)
+{
+    pthread_t other;
+    played = g;
+    players[0] = first;
+    players[1] = second;
+    atomic_store(&ball, 0);
+    sit_down(0);
+    if (pthread_create(&other, NULL, other_player, NULL) != 0)
+        return -1;
+    double took = play(0);
+    pthread_join(other, NULL);
+    return took;
+}
+
+/* What a membarrier takes while another CPU is busy. */
+sim_time sim_busy_membarrier(int first, int second)
+{
+    pthread_t other;
+    played = SIM_BUSY;
+    players[0] = first;
+    players[1] = second;
+    atomic_store(&over, 0);
+    atomic_store(&ball, 0);
+    sit_down(0);
+    if (pthread_create(&other, NULL, other_player, NULL) != 0)
+        return 0;
+    while (atomic_load(&ball) == 0) /* it is not busy yet */
+        ;
+    sim_time took = sim_best_of(sim_membarriers, SIM_MEMBARRIERS);
+    atomic_store(&over, 1);
+    pthread_join(other, NULL);
+    return took;
+}
