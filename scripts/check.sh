@@ -11,11 +11,11 @@ set -eu -o pipefail
 cd "$(dirname "$0")/.."
 
 # The long ones first: then the last ones end together.
-sections=(check native clang tsan asan aarch64 riscv64 cli debian preload mutants sim outside toy debug headers abi report
-    rust apps profile musl ppc64el s390x embed lab count)
-soak_sections=(native apps tsan asan deep_check mutate)
+sections=(check clang native tsan asan cli debian preload mutants sim outside apps toy debug headers abi rust report
+    profile aarch64 riscv64 musl ppc64el s390x embed lab count)
+soak_sections=(native apps tsan asan emulated deep_check mutate)
 scale=1 # of the tests; every section takes a fraction of it
-lanes=3 # sections run side by side: some wait more than they compute
+lanes=4 # sections run side by side: some wait more than they compute
 
 # configure DIRECTORY OPTION... - unless it is configured like this; ninja notices changes of a meson.build
 configure() {
@@ -189,10 +189,6 @@ section_mutate() {
     return $status
 }
 
-section_clang() {
-    CC=clang CXX=clang++ build_and_test build-clang 0.03 "$1" -Doptimization=1 -Ddebug=false
-}
-
 section_tsan() {
     build_and_test build-tsan 0.04 "$1" -Dtools=false -Doptimization=1 -Db_sanitize=thread -Db_lundef=false
 }
@@ -201,43 +197,62 @@ section_asan() {
     build_and_test build-asan 0.04 "$1" -Dtools=false -Doptimization=1 -Db_sanitize=address,undefined -Db_lundef=false
 }
 
-section_aarch64() {
-    build_and_test build-aarch64 0.01 "$1" -Dtools=false -Doptimization=1 -Ddebug=false --cross-file cross/aarch64.ini
+# All of them, emulated; `make check` tries some (below).
+section_emulated() {
+    build_and_test build-emulated 0.01 "$1" -Dtools=false -Doptimization=1 -Ddebug=false --cross-file cross/aarch64.ini
 }
 
-# build_and_try DIRECTORY FRACTION OPTION... - some of the native tests, where building all of them would take long
-build_and_try() {
-    local directory=$1 fraction=$2 status=0 wrapper
-    local tests='test_exclusion test_destruction test_handover test_hapax test_parking test_semaphore test_trylock
-        mutex/test_mutex_mutex mutex/test_mutex_fairmutex mutex/test_mutex_cond region/test_region_locks region/test_region_ends region/test_region_deaths
-        test_platforms'
+# Those of the native tests that tell most of another machine, compiler or C library.
+telling='test_exclusion test_destruction test_handover test_hapax test_parking test_semaphore test_trylock
+    mutex/test_mutex_mutex mutex/test_mutex_fairmutex mutex/test_mutex_cond
+    region/test_region_locks region/test_region_ends region/test_region_deaths test_platforms'
+
+# try DIRECTORY FRACTION WRAPPER... - runs them
+try() {
+    local directory=$1 fraction=$2 status=0
     shift 2
-    configure "$directory" -Dtests=true -Dtools=false -Doptimization=1 -Ddebug=false "$@"
-    # shellcheck disable=SC2086 # one word each
-    ninja -C "$directory" $(printf 'tests/%s ' $tests)
-    wrapper=$(sed -n "s/^exe_wrapper = //p" "${@: -1}" | tr -d "[]',")
-    for test in $tests; do
-        # shellcheck disable=SC2086
-        PAWL_TEST_SCALE=$(times "$scale" "$fraction") $wrapper "$directory/tests/$test" || status=1
+    for test in $telling; do
+        PAWL_TEST_SCALE=$(times "$scale" "$fraction") "$@" "$directory/tests/$test" || status=1
     done
     return $status
 }
 
+# Another compiler builds everything.
+section_clang() {
+    CC=clang CXX=clang++ configure build-clang -Dtests=true -Doptimization=1 -Ddebug=false
+    ninja -C build-clang
+    try build-clang 0.03
+}
+
+# build_and_try MACHINE FRACTION - with cross/MACHINE.ini; building all of them would take long
+build_and_try() {
+    local directory=build-$1 fraction=$2 file=cross/$1.ini wrapper
+    configure "$directory" -Dtests=true -Dtools=false -Doptimization=1 -Ddebug=false --cross-file "$file"
+    # shellcheck disable=SC2046,SC2086 # one word each
+    ninja -C "$directory" $(printf 'tests/%s ' $telling)
+    read -ra wrapper < <(sed -n "s/^exe_wrapper = //p" "$file" | tr -d "[]',") || true # it may have none
+    try "$directory" "$fraction" "${wrapper[@]}"
+}
+
+section_aarch64() {
+    build_and_try aarch64 0.01
+}
+
 section_riscv64() {
-    build_and_try build-riscv64 0.003 --cross-file cross/riscv64.ini
+    build_and_try riscv64 0.003
 }
 
 section_ppc64el() {
-    build_and_try build-ppc64el 0.003 --cross-file cross/ppc64el.ini
+    build_and_try ppc64el 0.003
 }
 
 section_s390x() {
-    build_and_try build-s390x 0.003 --cross-file cross/s390x.ini
+    build_and_try s390x 0.003
 }
 
 # Another C library.
 section_musl() {
-    build_and_try build-musl 0.01 --cross-file cross/musl.ini
+    build_and_try musl 0.01
 }
 
 # The Debian packages, in a root of their own.
