@@ -865,7 +865,7 @@ def demo_shows_every_lock_and_writes_a_report():
         check(opening.startswith(f"{8 * cpus} threads on {cpus} CPU"), opening)
         check([s.split()[0] for s in story.splitlines()] == ["glibc", "pawl_mutex"], story)
         for line in story.splitlines():
-            check(float(line.split()[1]) > 0 and float(line.split()[-2]) > 0, line)
+            check(float(line.split()[1]) > 0 and float(line.split()[-2]) >= 0, line)  # none, if one thread was scheduled alone
         crowd = 4 * cpus
         check(rows[0] == ["lock", "bytes", "ns/pair", f"M/s({cpus})", f"fair({cpus})", f"M/s({crowd})", f"fair({crowd})", "order"], str(rows[0]))
         check([r[0] for r in rows[1:]] == all_locks(), "names differ from those of bench")
