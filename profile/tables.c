@@ -184,7 +184,10 @@ static void add_unfinished(reader *r, const stats_wait *waiting)
         return;
     const stats_row *row = &r->table->locks[place];
     stats_wait w = *waiting;
-    if (row->kind != STATS_COND && row->owner != 0 && row->stack != 0) {
+    if (row->kind == STATS_COND) { /* whoever signalled last did so before */
+        w.holder = w.holder_tid = 0;
+        w.held_since = 0;
+    } else if (row->owner != 0 && row->stack != 0) {
         w.holder_tid = row->owner;
         w.holder = row->stack;
         w.held_since = row->since;

@@ -3,7 +3,7 @@
  * Admission   segments: those that arrive while a segment is served form the next one; within a segment the
  *             latest arrival enters first
  * Bypass      once at most by each later arrival
- * Space       1 word per lock, 1 per thread: its element
+ * Space       1 word per lock, 1 per thread: its element; a node for each waiter with a deadline
  * Unlock      by its owner, in constant time; does not touch the lock after the hand-off; see
  *             pawl_reciprocating_acquire_oblivious(). If successors with deadlines have left, once more for each of them
  * Waiting     local: each waiter watches its own element

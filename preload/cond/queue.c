@@ -99,6 +99,7 @@ static void cancelled(void *argument)
 {
     cond_wait *w = argument;
     int before = errno;
+    wait_cancelled(w);
     bool signalled = !is_in_child(w) && !pawl_cond_withdraw(w->cond, &w->me);
     if (signalled && !requeues(w)) {
         uint32_t state;
@@ -113,7 +114,6 @@ static void cancelled(void *argument)
 
 int wait_in_queue(cond_wait *w)
 {
-    pthread_testcancel(); /* a signal that comes at once would keep it from being acted on */
     w->epoch = epoch_now();
     wait_use_begin(w);
     pawl_cond_enqueue(w->cond, &w->me, requeues(w) ? (pawl_mutex *)w->mutex : NULL);

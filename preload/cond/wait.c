@@ -27,8 +27,15 @@ int wait_relock(cond_wait *w)
     return 0;
 }
 
+void wait_cancelled(cond_wait *w)
+{
+    if (w->call != NULL)
+        stats_wait_end(w->call);
+}
+
 static void cancelled(void *argument)
 {
+    wait_cancelled(argument);
     wait_relock(argument);
 }
 
@@ -66,11 +73,14 @@ static int wait_until(pawl_cond *c, bool briefly, pthread_mutex_t *m, int clock,
     bool held_off = cancel_hold_off();
     if (w.ours)
         error = mutex_check_wait(mutex_of(m));
+    if (error == 0)
+        pthread_testcancel(); /* a signal that comes at once would keep it from being acted on */
     bool counts = stats_on && error == 0;
     stats_call call;
     if (counts) {
         stats_ask(&call, c, STATS_COND, site);
         stats_wait_begin(&call);
+        w.call = &call;
     }
     if (error == 0)
         error = briefly || PAWL_UNLIKELY(pawl_is_reentry(c)) ? wait_briefly(&w) : wait_in_queue(&w);

@@ -15,6 +15,7 @@ typedef struct cond_wait {
     uint32_t depth;                  /* relocks to restore         */
     uint32_t epoch;                  /* in which it was enqueued   */
     bool uses;                       /* `user` is in its queue     */
+    struct stats_call *call;         /* null: not counted          */
     pawl_sleeper me, user;
 } cond_wait;
 
@@ -22,6 +23,8 @@ typedef struct cond_wait {
 
 int wait_unlock(cond_wait *w);
 int wait_relock(cond_wait *w);
+/* It does not wait any more: it was cancelled. */
+void wait_cancelled(cond_wait *w);
 
 /* ---- queue.c */
 

@@ -9,6 +9,10 @@ typedef struct mutex_settings {
 
 extern mutex_settings preload_mutex;
 
+/* Somebody who builds the library with other values has them in `preload_mutex`, too. */
+#undef PAWL_MUTEX_ROUND
+#undef PAWL_MUTEX_SHARE
+#undef PAWL_MUTEX_SPIN_FIRST
 #define PAWL_MUTEX_ROUND      preload_mutex.round
 #define PAWL_MUTEX_SHARE      preload_mutex.share
 #define PAWL_MUTEX_SPIN_FIRST preload_mutex.spin_first

@@ -53,7 +53,7 @@ pawl_place pawl_place_of(const volatile void *w, uint32_t which)
 }
 
 /* If a signal handler forks in the middle of this, or of pawl_wait_over(), the child may count a thread too many, never
- * one too few: that would be a wake-up lost. */
+ * one too few as long as it has one thread: that would be a wake-up lost. */
 static void announce(pawl_waiter *me, pawl_bucket *b, const volatile void *w)
 {
     me->forks = forks;

@@ -118,6 +118,15 @@ def profile_shows_waits_that_never_ended():
 
 
 @test
+def profile_knows_that_a_cancelled_wait_is_over():
+    with folder() as f:
+        profile = profiled(f, harness.build / "tests/profile/waiters", "cancelled", status=128 + signal.SIGKILL)
+        pairs = blamed(profile, "condition variable")
+        check([(w["unfinished"], h) for _, h, w in pairs] == [(1, None)], str(pairs))
+        check([l["unfinished"] for l in profile["locks"] if l["name"] == "changed"] == [1], str(profile["locks"]))
+
+
+@test
 def profile_keeps_the_longest_waits_for_locks_whatever_idle_threads_do():
     with folder() as f:
         profile = profiled(f, culprit(), "crowd", 1)

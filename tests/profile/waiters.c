@@ -5,12 +5,14 @@
  *   hung   two want a mutex that is never released
  *   leader    two contend, but the first thread is gone
  *   exec      one wants a mutex that is never released, until SIGUSR1 comes: then the program starts again and does nothing
+ *   cancelled one waits for a condition variable, and is cancelled; it is signalled; another waits; then SIGKILL comes
  *   deadlock  two have a mutex each and want the other's, and a third waits for a condition variable; then SIGKILL comes
  */
 #include "asleep.h"
 
 #include <pthread.h>
 #include <signal.h>
+#include <stdint.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -52,6 +54,13 @@ static pthread_mutex_t apples = PTHREAD_MUTEX_INITIALIZER, pears = PTHREAD_MUTEX
 static pthread_barrier_t together;
 static pid_t threads[3];
 
+static void await_asleep(int who)
+{
+    pid_t thread;
+    while ((thread = __atomic_load_n(&threads[who], __ATOMIC_ACQUIRE)) == 0 || !is_asleep(thread))
+        nap(1);
+}
+
 static void set_out(int who)
 {
     pthread_barrier_wait(&together);
@@ -88,11 +97,32 @@ static void deadlock(void)
     pthread_barrier_init(&together, NULL, 3);
     for (int i = 0; i < 3; i++)
         pthread_create(&ids[i], NULL, all[i], NULL);
-    for (int i = 0; i < 3; i++) {
-        pid_t thread;
-        while ((thread = __atomic_load_n(&threads[i], __ATOMIC_ACQUIRE)) == 0 || !is_asleep(thread))
-            nap(1);
-    }
+    for (int i = 0; i < 3; i++)
+        await_asleep(i);
+    nap(10);
+    kill(getpid(), SIGKILL);
+}
+
+/* ---- cancelled */
+
+static void *wait_once(void *who)
+{
+    __atomic_store_n(&threads[(intptr_t)who], (pid_t)syscall(SYS_gettid), __ATOMIC_RELEASE);
+    sleeper();
+    return NULL;
+}
+
+static void cancel(void)
+{
+    pthread_t thread;
+    pthread_create(&thread, NULL, wait_once, (void *)0);
+    await_asleep(0);
+    pthread_cancel(thread);
+    pthread_join(thread, NULL);
+    pthread_mutex_unlock(&mutex); /* it has left it locked */
+    waker();
+    pthread_create(&thread, NULL, wait_once, (void *)1);
+    await_asleep(1);
     nap(10);
     kill(getpid(), SIGKILL);
 }
@@ -129,6 +159,8 @@ int main(int argc, char **argv)
         pause();
     if (strcmp(kind, "deadlock") == 0)
         deadlock();
+    if (strcmp(kind, "cancelled") == 0)
+        cancel();
     pthread_create(&other, NULL, repeat, &first);
     while (strcmp(kind, "exec") == 0)
         pause();
