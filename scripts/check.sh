@@ -263,7 +263,7 @@ section_debian() {
     tests/debian/run.sh build-check
 }
 
-# run SECTION - keeps its output, exit status, and time: passed, and of the CPUs
+# run SECTION - keeps its output, its exit status, and how long it took: on the clock, and of CPU time
 run() {
     local name=$1 status TIMEFORMAT='%0R %0U %0S'
     set +e # around, not in a condition: there the section's own set -e would not count
