@@ -1,7 +1,8 @@
 /* mersenne.h - MT19937 (Matsumoto & Nishimura 1998), the unit of work of std::mt19937 in three of the papers
  *
  * One step in 624 renews the whole state, as in the C++ library, so a step costs a few nanoseconds and now and then
- * a microsecond. Like the other generator, a shared one shows whether a lock excluded.
+ * a microsecond. Like the other generator, a shared one shows whether a lock excluded; where it did not, the steps
+ * are wrong, but stay within the state.
  */
 #pragma once
 
@@ -37,9 +38,13 @@ static __attribute__((noinline, unused)) void mersenne_renew(mersenne *m)
 
 static inline uint32_t mersenne_next(mersenne *m)
 {
-    if (m->next == MERSENNE_WORDS)
+    uint32_t at = m->next; /* read once: another thread may be inside */
+    if (at >= MERSENNE_WORDS) {
         mersenne_renew(m);
-    uint32_t y = m->state[m->next++];
+        at = 0;
+    }
+    m->next = at + 1;
+    uint32_t y = m->state[at];
     y ^= y >> 11;
     y ^= y << 7 & 0x9d2c5680u;
     y ^= y << 15 & 0xefc60000u;

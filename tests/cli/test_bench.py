@@ -485,7 +485,7 @@ def caught(lock, *command):
         p = run(*command)
         if p.returncode != 0:
             break
-    check(p.returncode == 1 and p.stdout == "", f"{command}: exit {p.returncode}: {p.stdout}")
+    check(p.returncode == 1 and p.stdout == "", f"{command}: exit {p.returncode}: {p.stdout}{p.stderr}")
     check("threads held the lock at once\n" in p.stderr and p.stderr.startswith(f"pawl: {lock}: two of "), p.stderr)
 
 
