@@ -3,6 +3,7 @@
 
 #include "promise.h"
 
+#include <atomic>
 #include <memory>
 #include <stdexcept>
 #include <string>
@@ -19,14 +20,20 @@ template <class L>
 struct has_trylock<L, std::void_t<decltype(std::declval<L &>().try_lock())>> : std::true_type {
 };
 
-// Enters by `enter(section)` and says whether nothing was lost.
-template <class Enter>
-bool excludes(Enter enter)
+int entered; // sections
+
+void section()
 {
-    int entered = 0;
+    entered++;
+}
+
+// Whether nothing was lost.
+bool excludes(task enter)
+{
+    entered = 0;
     team(threads, [&] {
         for (int i = 0; i < rounds; i++)
-            enter([&] { entered++; });
+            enter();
     });
     return entered == threads * rounds;
 }
@@ -36,14 +43,14 @@ template <class L>
 bool is_free(L &l)
 {
     bool free = true;
-    std::thread([&] {
+    alone([&] {
         if constexpr (has_trylock<L>::value)
             free = l.try_lock();
         else
             l.lock();
         if (free)
             l.unlock();
-    }).join();
+    });
     return free;
 }
 
@@ -57,19 +64,15 @@ void trylock_promises(const char *name)
         promise(name, "try_lock_refuses_a_held_lock", !is_free(l));
     }
     promise(name, "unique_lock_releases", is_free(l));
-    int entered = 0;
-    team(threads, [&] {
-        for (int i = 0; i < rounds; i++) {
-            std::unique_lock held(l, std::try_to_lock);
-            if (!held)
-                held.lock();
-            entered++;
-        }
-    });
-    promise(name, "excludes_with_try_lock", entered == threads * rounds);
+    promise(name, "excludes_with_try_lock", excludes([&] {
+                std::unique_lock held(l, std::try_to_lock);
+                if (!held)
+                    held.lock();
+                section();
+            }));
 
     pawl::mutex m;
-    promise(name, "excludes_with_scoped_lock_of_two_kinds", excludes([&](auto section) {
+    promise(name, "excludes_with_scoped_lock_of_two_kinds", excludes([&] {
                 // In either order: std::lock sorts it out.
                 static thread_local bool turned;
                 if ((turned = !turned)) {
@@ -105,16 +108,16 @@ void promises(const char *name)
 {
     using X = typename L::traits_type;
     L l;
-    promise(name, "excludes_with_lock_guard", excludes([&](auto section) {
+    promise(name, "excludes_with_lock_guard", excludes([&] {
                 std::lock_guard held(l);
                 section();
             }));
-    promise(name, "excludes_with_guard", excludes([&](auto section) {
+    promise(name, "excludes_with_guard", excludes([&] {
                 pawl::guard held(l);
                 section();
             }));
-    promise(name, "excludes_with_lambda", excludes([&](auto section) { l + section; }));
-    promise(name, "excludes_with_all_of_them", excludes([&](auto section) {
+    promise(name, "excludes_with_lambda", excludes([&] { l + section; }));
+    promise(name, "excludes_with_all_of_them", excludes([&] {
                 static thread_local int turn;
                 switch (turn++ % 3) {
                 case 0: {
@@ -131,9 +134,9 @@ void promises(const char *name)
             }));
 
     pawl::raw<X> bare;
-    promise(name, "excludes_when_bare", excludes([&](auto section) { bare + section; }));
+    promise(name, "excludes_when_bare", excludes([&] { bare + section; }));
     typename X::lock_type c_struct{};
-    promise(name, "excludes_with_guard_of_the_c_struct", excludes([&](auto section) {
+    promise(name, "excludes_with_guard_of_the_c_struct", excludes([&] {
                 pawl::guard<L> held(c_struct);
                 section();
             }));
@@ -141,7 +144,7 @@ void promises(const char *name)
 
     // Several held, released in any order: no context is mistaken for another's.
     auto several = std::make_unique<L[]>(3);
-    promise(name, "excludes_when_several_are_held", excludes([&](auto section) {
+    promise(name, "excludes_when_several_are_held", excludes([&] {
                 several[0].lock();
                 several[1].lock();
                 pawl::guard last(several[2]);
@@ -161,18 +164,18 @@ void any_promises(const char *name)
 {
     L l;
     std::condition_variable_any changed;
+    std::atomic<int> players{0};
     int turn = 0;
-    auto play = [&](int me) {
+    team(2, [&] {
+        int me = players++;
         for (int i = 0; i < 300; i++) {
             std::unique_lock held(l);
-            changed.wait(held, [&] { return turn % 2 == me; });
+            while (turn % 2 != me)
+                changed.wait(held);
             turn++;
             changed.notify_all();
         }
-    };
-    std::thread other([&] { play(1); });
-    play(0);
-    other.join();
+    });
     promise(name, "works_with_condition_variable_any", turn == 600);
 }
 
@@ -182,6 +185,7 @@ void condition_promises(const char *name)
 {
     L l;
     pawl::condition_variable changed;
+    std::atomic<int> players{0};
     int turn = 0;
     auto play = [&](auto &held, int me) {
         for (int i = 0; i < 300; i++) {
@@ -190,16 +194,15 @@ void condition_promises(const char *name)
             changed.notify_one();
         }
     };
-    std::thread other([&] {
-        pawl::guard held(l);
-        play(held, 1);
-    });
-    {
+    team(2, [&] {
+        if (players++ == 0) {
+            pawl::guard held(l);
+            return play(held, 1);
+        }
         std::unique_lock held(l);
         play(held, 0);
         promise(name, "unique_lock_still_owns_after_wait", held.owns_lock());
-    }
-    other.join();
+    });
     promise(name, "works_with_condition_variable", turn == 600);
     promise(name, "is_free_after_waits", is_free(l));
 }

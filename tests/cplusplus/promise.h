@@ -24,12 +24,33 @@ inline int verdict()
     return failed > 0;
 }
 
-template <class F>
-void team(int threads, F work)
+// Work to be done, whatever its type: a thread of each type would take the compiler a minute.
+class task
+{
+    const void *what;
+    void (*how)(const void *);
+
+public:
+    template <class F>
+    task(const F &f) : what(&f), how([](const void *w) { (*static_cast<const F *>(w))(); })
+    {
+    }
+    void operator()() const
+    {
+        how(what);
+    }
+};
+
+inline void team(int threads, task work)
 {
     std::vector<std::thread> members;
     for (int i = 0; i < threads; i++)
         members.emplace_back(work);
     for (auto &m : members)
         m.join();
+}
+
+inline void alone(task work)
+{
+    team(1, work);
 }
