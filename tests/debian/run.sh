@@ -53,8 +53,8 @@ packages_build() {
     mkdir -p "$work/packages/pawl"
     sources | tar -C "$root" -cf - -T - | tar -C "$work/packages/pawl" -xf -
     cd "$work/packages/pawl"
-    # Whoever ships it optimises more; here it would only take longer. Debugging symbols would be thrown away.
-    DEB_BUILD_OPTIONS='nocheck noautodbgsym parallel=2' DEB_CFLAGS_STRIP=-g DEB_CFLAGS_APPEND=-O1 dpkg-buildpackage -b -us -uc
+    # Whoever ships it optimises; here it would only take longer. Debugging symbols would be thrown away.
+    DEB_BUILD_OPTIONS='nocheck noautodbgsym noopt parallel=2' DEB_CFLAGS_STRIP=-g dpkg-buildpackage -b -us -uc
     echo "$key" >"$work/key"
 }
 
