@@ -22,6 +22,16 @@ void pawl_life_end(pawl_life *life)
     atomic_store_explicit(life, NOBODY, memory_order_release);
 }
 
+uint64_t pawl_life_block_signals(void)
+{
+    return 0;
+}
+
+void pawl_life_restore_signals(uint64_t before)
+{
+    (void)before;
+}
+
 void check_life_dies(pawl_life *life)
 {
     atomic_store_explicit(life, DEAD, memory_order_release);

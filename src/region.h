@@ -60,6 +60,10 @@ int pawl_life_prepare(pawl_life *life);
 /* 0 if nobody has it, EOWNERDEAD if a dead thread had it: now the caller has it. EBUSY if a living thread has it. */
 int pawl_life_try(pawl_life *life);
 void pawl_life_end(pawl_life *life);
+/* In between, no handler can end this thread: the C library would be left in the midst of it. Returns what to give
+ * back. */
+uint64_t pawl_life_block_signals(void);
+void pawl_life_restore_signals(uint64_t before);
 
 /* ---- region_seat.c: who sits where */
 

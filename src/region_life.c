@@ -12,6 +12,7 @@
 #ifdef PAWL_HAS_REGIONS
 
 #include <errno.h>
+#include <signal.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -52,6 +53,20 @@ int pawl_life_try(pawl_life *life)
 void pawl_life_end(pawl_life *life)
 {
     pthread_mutex_unlock(life);
+}
+
+/* Not by pthread_sigmask(), which leaves the C library's own signals unblocked: a cancellation ends threads, too. */
+uint64_t pawl_life_block_signals(void)
+{
+    static const uint64_t all = UINT64_MAX;
+    uint64_t before = 0;
+    syscall(SYS_rt_sigprocmask, SIG_SETMASK, &all, &before, sizeof all);
+    return before;
+}
+
+void pawl_life_restore_signals(uint64_t before)
+{
+    syscall(SYS_rt_sigprocmask, SIG_SETMASK, &before, NULL, sizeof before);
 }
 
 #endif

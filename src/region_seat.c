@@ -64,10 +64,12 @@ static bool get_hold(pawl_seat *seat)
 
 void pawl_seat_clear(pawl_seat *seat)
 {
-    if (!get_hold(seat))
-        return;
-    pawl_life_end(&seat->life);
-    PAWL_REGION_STEP("seat: cleared");
+    uint64_t signals = pawl_life_block_signals();
+    if (get_hold(seat)) {
+        pawl_life_end(&seat->life);
+        PAWL_REGION_STEP("seat: cleared");
+    }
+    pawl_life_restore_signals(signals);
 }
 
 bool pawl_seat_is_dead(pawl_region *r, uint32_t token)
@@ -84,7 +86,7 @@ bool pawl_seat_is_dead(pawl_region *r, uint32_t token)
 
 /* ---- this thread's */
 
-static uint32_t take_seat(pawl_region *r)
+static uint32_t find_seat(pawl_region *r)
 {
     place *mine = &places[r->index];
     unsigned first = PAWL_FIRST_SEAT(mine);
@@ -102,6 +104,14 @@ static uint32_t take_seat(pawl_region *r)
         return mine->token;
     }
     return 0;
+}
+
+static uint32_t take_seat(pawl_region *r)
+{
+    uint64_t signals = pawl_life_block_signals();
+    uint32_t token = find_seat(r);
+    pawl_life_restore_signals(signals);
+    return token;
 }
 
 static void expect_end(void);
@@ -122,12 +132,14 @@ uint32_t *pawl_seat_held(pawl_region *r)
 
 static void stand_up(pawl_region *r, place *mine)
 {
+    uint64_t signals = pawl_life_block_signals();
     pawl_seat *seat = pawl_seat_at(r, mine->token);
     if (mine->held != 0 || atomic_load_explicit(&seat->queued, memory_order_relaxed) != 0)
         bury(seat); /* in line: a handler ended the thread, which may be the heir, too */
     *mine = (place){0};
     pawl_life_end(&seat->life);
     atomic_fetch_sub_explicit(&r->seated, 1, memory_order_release); /* with pawl_region_detach(): unmaps it */
+    pawl_life_restore_signals(signals);
 }
 
 bool pawl_seat_leave(pawl_region *r)

@@ -4,7 +4,10 @@
 
 #include <sys/time.h>
 
-enum { MARKED = 1 << 10 }; /* WAITERS of src/region_word.h */
+enum {
+    MARKED = 1 << 10,           /* WAITERS of src/region_word.h */
+    BEFORE_MEMORY = 132 * 1024, /* bytes of the region, with the seats in them */
+};
 
 static void lock_and_stay(void *unused)
 {
@@ -189,6 +192,60 @@ static void locker_may_end_in_a_handler(void)
 }
 BOTH(locker_may_end_in_a_handler)
 
+/* The linker puts these before the C library's (--wrap). */
+static atomic_int tries, ends, interruptible;
+
+/* Of a mutex in a seat, that is: the library has others. */
+static void note_mask(const pthread_mutex_t *m, atomic_int *calls)
+{
+    if (region == NULL || (uintptr_t)pawl_region_memory(region) - (uintptr_t)m > BEFORE_MEMORY)
+        return;
+    sigset_t blocked;
+    pthread_sigmask(SIG_BLOCK, NULL, &blocked);
+    atomic_fetch_add(calls, 1);
+    atomic_fetch_add(&interruptible, !sigismember(&blocked, SIGUSR1));
+}
+
+int __real_pthread_mutex_trylock(pthread_mutex_t *m);
+int __wrap_pthread_mutex_trylock(pthread_mutex_t *m);
+int __real_pthread_mutex_unlock(pthread_mutex_t *m);
+int __wrap_pthread_mutex_unlock(pthread_mutex_t *m);
+
+int __wrap_pthread_mutex_trylock(pthread_mutex_t *m)
+{
+    note_mask(m, &tries);
+    return __real_pthread_mutex_trylock(m);
+}
+
+int __wrap_pthread_mutex_unlock(pthread_mutex_t *m)
+{
+    note_mask(m, &ends);
+    return __real_pthread_mutex_unlock(m);
+}
+
+static void lock_and_end(void *unused)
+{
+    (void)unused;
+    lock();
+}
+
+/* A handler that ended the thread there would leave the C library's mutex to nobody. */
+static void no_handler_comes_while_a_life_is_asked_for(void)
+{
+    just_lock(NULL);
+    ends_well(start(lock_and_end, NULL));
+    int error = kind->lock(region, &shared->lock);
+    CHECK(error == EOWNERDEAD && kind->consistent(region, &shared->lock) == 0, "lock: %s", strerror(error));
+    unlock();
+    must(pawl_region_leave(region), "leave");
+    CHECK(tries >= 2 && ends >= 2 && interruptible == 0, "%d trylocks, %d unlocks, %d interruptible", tries,
+          ends, interruptible);
+    sigset_t blocked;
+    pthread_sigmask(SIG_BLOCK, NULL, &blocked);
+    CHECK(!sigismember(&blocked, SIGUSR1), "signals stay blocked");
+}
+BOTH(no_handler_comes_while_a_life_is_asked_for)
+
 static pthread_key_t late;
 
 static void *expect_busy(void *unused)
@@ -251,6 +308,8 @@ BOTH(childs_seat_is_not_its_parents)
         {"signals_hide_no_dead_waiter", kind##_signals_hide_no_dead_waiter, NULL, #kind "_shared"},          \
         {"waiter_may_end_in_a_handler", kind##_waiter_may_end_in_a_handler, NULL, #kind "_shared"},          \
         {"locker_may_end_in_a_handler", kind##_locker_may_end_in_a_handler, NULL, #kind "_shared"},          \
+        {"no_handler_comes_while_a_life_is_asked_for", kind##_no_handler_comes_while_a_life_is_asked_for,    \
+         NULL, #kind "_shared"},                                                                             \
         {"destructor_may_unlock", kind##_destructor_may_unlock, NULL, #kind "_shared"},                      \
     {                                                                                                        \
         "childs_seat_is_not_its_parents", kind##_childs_seat_is_not_its_parents, NULL, #kind "_shared"       \
