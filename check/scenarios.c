@@ -146,16 +146,20 @@ static bool is_mcs(const lock_info *lock)
     return strcmp(lock->name, "mcs") == 0;
 }
 
-static void visit_in_time(int id)
+static bool lock_in_time(lock_ctx *c)
 {
     const struct timespec soon = in_a_second();
-    lock_ctx c;
     lab_try(&state.lock[0]);
-    int error = is_mcs(state.with.lock)
-                    ? pawl_mcs_clocklock((pawl_mcs *)&state.lock[0], &c.mcs, CLOCK_MONOTONIC, &soon)
-                    : pawl_reciprocating_clocklock((pawl_reciprocating *)&state.lock[0], &c.reciprocating,
-                                                   CLOCK_MONOTONIC, &soon);
-    if (error != 0)
+    return (is_mcs(state.with.lock)
+                ? pawl_mcs_clocklock((pawl_mcs *)&state.lock[0], &c->mcs, CLOCK_MONOTONIC, &soon)
+                : pawl_reciprocating_clocklock((pawl_reciprocating *)&state.lock[0], &c->reciprocating,
+                                               CLOCK_MONOTONIC, &soon)) == 0;
+}
+
+static void visit_in_time(int id)
+{
+    lock_ctx c;
+    if (!lock_in_time(&c))
         return;
     critical_section(0);
     state.with.lock->unlock(&state.lock[0], &c);
@@ -177,6 +181,41 @@ static void timed(int id)
 static bool has_deadlines(const lock_info *lock)
 {
     return is_mcs(lock) || strcmp(lock->name, "reciprocating") == 0;
+}
+
+/* Who has left has nothing more to do with the lock: an owner that comes after all others destroys it. */
+static void timed_destroy(int id)
+{
+    begin_thread(id, true);
+    lock_ctx c;
+    bool owns = true;
+    if (id == state.threads - 1) {
+        lock(0, &c);
+    } else if ((owns = lock_in_time(&c))) {
+        lab_enter(&state.lock[0]);
+        state.data[0]++;
+    }
+    bool last = atomic_fetch_add_explicit(&state.flag, 1, memory_order_acq_rel) == state.threads - 1;
+    if (!owns)
+        return;
+    state.entered[id]++;
+    unlock(0, &c);
+    if (last)
+        lab_destroy(&state.lock[0], state.with.lock->size);
+}
+
+static void timed_exit(int id)
+{
+    begin_thread(id, false);
+    if (id == state.threads - 1)
+        visit(id, 0);
+    else
+        visit_in_time(id);
+    if (id > 0)
+        return;
+    lab_thread_restart();
+    begin_thread(id, false);
+    visit_in_time(id);
 }
 
 const scenario check_scenarios[] = {
@@ -203,6 +242,10 @@ const scenario check_scenarios[] = {
     {"idle", "a lock that nobody waits for keeps nothing", 3, 2, interposed_idle, nodes_are_back,
      interposed_can_be_idle, true, true, 0},
     {"timed", "some have deadlines and leave the queue", 3, 2, timed, NULL, has_deadlines, false, true, 0},
+    {"timed-exit", "those with deadlines end", 3, 2, timed_exit, nodes_are_back, has_deadlines, true, false,
+     0},
+    {"timed-destroy", "some leave the queue, and the last thread destroys the lock", 3, 1, timed_destroy,
+     NULL, has_deadlines, true, true, 0},
     {"crowd", "four threads want one lock", 4, 1, contend, NULL, NULL, false, false, 0},
 };
 const int check_scenario_count = sizeof check_scenarios / sizeof check_scenarios[0];
