@@ -4,6 +4,7 @@
  * its tunables are set so that rare paths become common, and those that a scenario varies are variables.
  */
 #pragma once
+#pragma GCC system_header /* no warning where it redefines what -D has set */
 
 #include <stdint.h>
 

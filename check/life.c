@@ -22,6 +22,11 @@ void pawl_life_end(pawl_life *life)
     atomic_store_explicit(life, NOBODY, memory_order_release);
 }
 
+bool pawl_life_goes_on(pawl_life *life)
+{
+    return atomic_load_explicit(life, memory_order_relaxed) == LIVES;
+}
+
 uint64_t pawl_life_block_signals(void)
 {
     return 0;

@@ -13,7 +13,7 @@ cd "$(dirname "$0")/.."
 # The long ones first: then the last ones end together.
 sections=(check clang native tsan asan cli debian preload mutants sim outside apps toy debug headers abi rust report
     profile aarch64 riscv64 musl ppc64el s390x embed lab count)
-soak_sections=(native apps tsan asan emulated deep_check mutate)
+soak_sections=(native apps tsan asan emulated packages deep_check mutate)
 scale=1 # of the tests; every section takes a fraction of it
 lanes=4 # sections run side by side: some wait more than they compute
 
@@ -258,8 +258,13 @@ section_musl() {
     build_and_try musl 0.01
 }
 
-# The Debian packages, in a root of their own.
+# The Debian packages, in a root of their own; without optimisation, which takes less long, and shall work, too.
 section_debian() {
+    tests/debian/run.sh build-check noopt
+}
+
+# As they are shipped.
+section_packages() {
     tests/debian/run.sh build-check
 }
 

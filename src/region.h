@@ -60,8 +60,10 @@ int pawl_life_prepare(pawl_life *life);
 /* 0 if nobody has it, EOWNERDEAD if a dead thread had it: now the caller has it. EBUSY if a living thread has it. */
 int pawl_life_try(pawl_life *life);
 void pawl_life_end(pawl_life *life);
-/* In between, no handler can end this thread: the C library would be left in the midst of it. Returns what to give
- * back. */
+/* True if its thread lives for certain; later it may not. */
+bool pawl_life_goes_on(pawl_life *life);
+/* Between the two, no handler runs: one that ended the thread would leave the robust mutex half taken. Pass the result
+ * to restore. */
 uint64_t pawl_life_block_signals(void);
 void pawl_life_restore_signals(uint64_t before);
 

@@ -1,6 +1,6 @@
 /* region_life.c - whether a thread lives, told by the kernel
  *
- * Each thread has a robust mutex in its seat and never unlocks it. When the thread ends, by return, exit or SIGKILL, the
+ * Each thread has a robust mutex in its seat until it leaves. When the thread ends, by return, exit or SIGKILL, the
  * kernel marks the mutex, and a trylock returns EOWNERDEAD, to one thread at a time. This needs no pid, which may be
  * another process's by now or mean nothing in another container, and no look into /proc. It leaves the list of robust
  * mutexes to the C library, which has only one for each thread.
@@ -8,10 +8,12 @@
  * Linux does not mark them for a thread other than the main one that calls exec: by then it has the main thread's id.
  */
 #include "region.h"
+#include "signals.h"
 
 #ifdef PAWL_HAS_REGIONS
 
 #include <errno.h>
+#include <linux/futex.h>
 #include <signal.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -55,18 +57,31 @@ void pawl_life_end(pawl_life *life)
     pthread_mutex_unlock(life);
 }
 
-/* Not by pthread_sigmask(), which leaves the C library's own signals unblocked: a cancellation ends threads, too. */
+/* A look at the word that the kernel marks. It spares those who find a living owner two system calls. */
+bool pawl_life_goes_on(pawl_life *life)
+{
+#ifdef __GLIBC__
+    uint32_t word = (uint32_t)__atomic_load_n(&life->__data.__lock, __ATOMIC_RELAXED);
+    return word != 0 && (word & FUTEX_OWNER_DIED) == 0;
+#else
+    (void)life;
+    return false;
+#endif
+}
+
+/* Not the signals of faults: blocked, they would kill a program that serves them. */
 uint64_t pawl_life_block_signals(void)
 {
-    static const uint64_t all = UINT64_MAX;
-    uint64_t before = 0;
-    syscall(SYS_rt_sigprocmask, SIG_SETMASK, &all, &before, sizeof all);
-    return before;
+    static const int faults[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP, SIGSYS};
+    uint64_t mask = UINT64_MAX;
+    for (unsigned i = 0; i < sizeof faults / sizeof *faults; i++)
+        mask &= ~((uint64_t)1 << (faults[i] - 1));
+    return pawl_signals_swap(mask);
 }
 
 void pawl_life_restore_signals(uint64_t before)
 {
-    syscall(SYS_rt_sigprocmask, SIG_SETMASK, &before, NULL, sizeof before);
+    pawl_signals_swap(before);
 }
 
 #endif

@@ -64,6 +64,8 @@ static bool get_hold(pawl_seat *seat)
 
 void pawl_seat_clear(pawl_seat *seat)
 {
+    if (pawl_life_goes_on(&seat->life))
+        return;
     uint64_t signals = pawl_life_block_signals();
     if (get_hold(seat)) {
         pawl_life_end(&seat->life);
@@ -106,22 +108,22 @@ static uint32_t find_seat(pawl_region *r)
     return 0;
 }
 
+static void expect_end(void);
+
 static uint32_t take_seat(pawl_region *r)
 {
     uint64_t signals = pawl_life_block_signals();
+    expect_end(); /* first, and no handler in between: then every seat is left */
     uint32_t token = find_seat(r);
     pawl_life_restore_signals(signals);
     return token;
 }
-
-static void expect_end(void);
 
 uint32_t pawl_seat_token(pawl_region *r)
 {
     const place *mine = &places[r->index];
     if (PAWL_LIKELY(mine->serial == r->serial))
         return mine->token;
-    expect_end();
     return take_seat(r);
 }
 

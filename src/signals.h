@@ -5,6 +5,11 @@
  */
 #pragma once
 
+#include <stdint.h>
+
+/* Blocks these signals and no others, the C library's own among them; returns those that were blocked. Linux only. */
+uint64_t pawl_signals_swap(uint64_t mask);
+
 #ifdef PAWL_IN_PTHREAD_MUTEX
 void pawl_signals_block(void);
 void pawl_signals_restore(void);

@@ -1,6 +1,7 @@
 /* wait.c - pthread_cond_wait() and its kin */
 #include "wait.h"
 #include "preload/cancel.h"
+#include "preload/fork/epoch.h"
 #include "preload/mutex/slow.h"
 #include "preload/stats/stats.h"
 
@@ -29,8 +30,10 @@ int wait_relock(cond_wait *w)
 
 void wait_cancelled(cond_wait *w)
 {
-    if (w->call != NULL)
-        stats_wait_end(w->call);
+    if (w->call == NULL)
+        return;
+    epoch_now(); /* in a child, the tables are the parent's until then */
+    stats_wait_end(w->call);
 }
 
 static void cancelled(void *argument)

@@ -9,7 +9,7 @@ typedef struct mutex_settings {
 
 extern mutex_settings preload_mutex;
 
-/* Somebody who builds the library with other values has them in `preload_mutex`, too. */
+/* -D may have set them. Meson has read those values into MUTEX_..., which preload_mutex starts with. */
 #undef PAWL_MUTEX_ROUND
 #undef PAWL_MUTEX_SHARE
 #undef PAWL_MUTEX_SPIN_FIRST

@@ -63,7 +63,9 @@ class Tree:
         os.makedirs(self.scratch, exist_ok=True)
         if not os.path.exists(os.path.join(self.build, "build.ninja")):
             subprocess.run(CONFIGURE + ["build"], cwd=self.path, check=True, stdout=subprocess.DEVNULL)
-        self.ninja("build.ninja")  # of an older tree, it may not know all objects
+        configured = self.ninja("build.ninja")  # of an older tree, it may not know all objects
+        if configured.returncode != 0:
+            raise SystemExit(f"mutate: {self.build} cannot be configured:\n{configured.stdout[-2000:]}")
         self.objects = re.findall(r"^((?:src|preload)/.*\.o):", self.ninja("-t", "targets", "all").stdout, re.M)
         self.clean = {}  # objects, by pattern
         self.seconds = {}  # by test: what its longest case takes

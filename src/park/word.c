@@ -52,8 +52,8 @@ pawl_place pawl_place_of(const volatile void *w, uint32_t which)
     return (pawl_place){pawl_bucket_at(hash >> KIND_BITS), (uint32_t)1 << hash % (1u << KIND_BITS)};
 }
 
-/* If a signal handler forks in the middle of this, or of pawl_wait_over(), the child may count a thread too many, never
- * one too few as long as it has one thread: that would be a wake-up lost. */
+/* If a signal handler forks in the middle of this, or of pawl_wait_over(), the child may count a thread too many. One
+ * too few would lose a wake-up; that cannot happen before the child starts a second thread. */
 static void announce(pawl_waiter *me, pawl_bucket *b, const volatile void *w)
 {
     me->forks = forks;

@@ -1,5 +1,5 @@
 #!/bin/bash
-# run.sh BUILD - the Debian packages: they build, lintian finds nothing, and in a bare root they install, serve projects
+# run.sh BUILD [OPTION] - the Debian packages: they build (with that one of DEB_BUILD_OPTIONS), lintian finds nothing, and in a bare root they install, serve projects
 # by pkg-config, CMake, Meson and cargo, and go away without a trace
 #
 # The root has the files of the packages that ours depend on, and of compilers, and dpkg's record of them; they are
@@ -7,8 +7,9 @@
 set -u
 
 build=$(cd "$1" && pwd)
+option=${2-}
 root=$(cd "$(dirname "$0")/../.." && pwd)
-work=$build/debian
+work=$build/debian${option:+-$option}
 bare=$work/root
 passed=0
 failed=0
@@ -53,8 +54,8 @@ packages_build() {
     mkdir -p "$work/packages/pawl"
     sources | tar -C "$root" -cf - -T - | tar -C "$work/packages/pawl" -xf -
     cd "$work/packages/pawl"
-    # Whoever ships it optimises; here it would only take longer. Debugging symbols would be thrown away.
-    DEB_BUILD_OPTIONS='nocheck noautodbgsym noopt parallel=2' DEB_CFLAGS_STRIP=-g dpkg-buildpackage -b -us -uc
+    # Debugging symbols would be thrown away.
+    DEB_BUILD_OPTIONS="nocheck noautodbgsym parallel=2 $option" DEB_CFLAGS_STRIP=-g dpkg-buildpackage -b -us -uc
     echo "$key" >"$work/key"
 }
 
