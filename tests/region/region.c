@@ -112,12 +112,13 @@ static void failed_creation_takes_nothing_away(const lock_info *none)
     (void)none;
     pawl_region *r = NULL, *first = new_region(new_file(), SIZE);
     int file = new_file();
-    struct rlimit limit = {16384, RLIM_INFINITY};
+    struct rlimit before;
+    CHECK(getrlimit(RLIMIT_FSIZE, &before) == 0, "getrlimit: %s", strerror(errno));
     signal(SIGXFSZ, SIG_IGN);
-    CHECK(setrlimit(RLIMIT_FSIZE, &limit) == 0, "setrlimit: %s", strerror(errno));
+    CHECK(setrlimit(RLIMIT_FSIZE, &(struct rlimit){16384, before.rlim_max}) == 0, "setrlimit: %s",
+          strerror(errno));
     int error = pawl_region_create(&r, file, SIZE);
-    limit.rlim_cur = RLIM_INFINITY;
-    CHECK(setrlimit(RLIMIT_FSIZE, &limit) == 0, "setrlimit: %s", strerror(errno));
+    CHECK(setrlimit(RLIMIT_FSIZE, &before) == 0, "setrlimit: %s", strerror(errno));
     CHECK(error == EFBIG && r == NULL, "create: %s", pawl_region_error(error));
     CHECK(lseek(file, 0, SEEK_END) >= 4096, "the file is shorter than what others map");
     is_refused(file, EAGAIN, "half a region");
