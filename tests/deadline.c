@@ -1,6 +1,9 @@
 /* deadline.c - a waiter with a deadline leaves the queue of mcs or the stack of reciprocating, and nobody notices */
 #include "mutex/sleepers.h"
 
+#include "../src/park/events.h"
+#include "../src/park/word.h"
+
 #include <pawl/detail/nodes.h>
 
 enum { THREADS = 6 };
@@ -65,6 +68,11 @@ static void deadlines_are_kept(void)
     expect_timeout(lock_in_vain, CLOCK_MONOTONIC, 20000000);
     expect_timeout(lock_in_vain, CLOCK_REALTIME, 20000000);
     CHECK(with->timedlock(&again, &soon) == ETIMEDOUT, "by the clock on the wall");
+    uint64_t waits = pawl_events(PAWL_FUTEX_WAITS);
+    do /* it may come too late to sleep */
+        expect_timeout(lock_in_vain, CLOCK_MONOTONIC, 20000000);
+    while (pawl_events(PAWL_FUTEX_WAITS) == waits);
+    CHECK(pawl_parked_threads() == 0, "who has left is taken for a sleeper");
     uint64_t last = atomic_load(word);
     CHECK(lock_in_vain(CLOCK_MONOTONIC, &past) == ETIMEDOUT, "a time that is over");
     CHECK(atomic_load(word) == last, "stands in line though it is over");

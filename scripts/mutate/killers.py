@@ -64,6 +64,7 @@ TESTS = {
         None,
     ),
     "check_mutex": check("pawl_mutex,pawl_fairmutex", "4s"),
+    "check_timed": check("mcs,reciprocating", "6s"),
     "check_shared": check("mutex_shared,hapax_shared", "4s"),
     "check_locks": check("mcs,clh,ticket,hapax,hemlock_overlap,semaphore", "2s"),
     "conform_mutex": conform("pawl_mutex"),
@@ -119,7 +120,7 @@ CHOICE = [
     ("^src/cond", ["cond_steps", *MUTEXES]),
     ("^src/fairmutex", ["fair_steps", *MUTEXES, "conform_fair"]),
     ("^src/region", ["region_locks", "region_region", "region_ends", "region_deaths", "check_shared"]),
-    ("^src/(mcs|reciprocating|leave)", ["deadline", *LOCKS]),
+    ("^src/(mcs|reciprocating|leave)", ["deadline", "check_timed", *LOCKS]),
     ("^src/semaphore", ["semaphore", "deadline", *LOCKS]),
     ("^src/", MUTEXES + ["conform_fair", "watched"]),
     ("^preload/stats", ["stats", "profile", "conform_mutex"]),
@@ -146,7 +147,7 @@ IGNORED = ("src/hardware_aarch64.c", "src/hardware_other.c", "preload/place/fitt
 
 
 # They take ten seconds or more.
-SLOW = ("tools", "embed", "check_mutex", "check_locks", "conform_mutex", "conform_fair", "conform_mcs", "conform_overlap")
+SLOW = ("tools", "embed", "check_mutex", "check_locks", "check_timed", "check_shared", "conform_mutex", "conform_fair", "conform_mcs", "conform_overlap")
 
 
 def for_mutation(name, quick):
