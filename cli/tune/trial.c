@@ -146,16 +146,11 @@ bool tune_run(const tuning *s, const candidate *c, double limit, double *values)
     return run(s, c, &(ground){.library = c->library}, limit, values);
 }
 
-static void find_worst(const stats_table *t, void *input)
+static void find_worst(const stats_table *t, const stats_row *rows, void *input)
 {
-    uint64_t *worst = input;
-    for (uint32_t i = 1; i <= t->locks_used && i < STATS_LOCKS; i++) {
-        const stats_row *row = &t->locks[i];
-        if (row->kind == STATS_COND || row->detail == 0 || row->detail >= STATS_DETAILS)
-            continue;
-        uint64_t ns = stats_get(&t->details[row->detail].wait.worst_ns);
-        *worst = ns > *worst ? ns : *worst;
-    }
+    (void)rows;
+    uint64_t *worst = input, ns = stats_get(&t->worst_call_ns);
+    *worst = ns > *worst ? ns : *worst;
 }
 
 /* Of glibc's own mutexes, which have no tables. */

@@ -3,6 +3,7 @@
 
 #include "cli/grid.h"
 #include "cli/json.h"
+#include "profile/utf8.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -260,9 +261,10 @@ void tune_json(output *o, const tuning *s)
     int goal = tune_goal(s);
     for (size_t i = 0; i < s->count; i++) {
         const candidate *c = &s->candidates[i];
-        json_t *item = json_pack("{ss ss? ss? ss? ss? so so so so so so so ss}", "name", c->name, "lock",
-                                 c->lock, "variable", c->variable, "value", c->value, "library", c->library,
-                                 "wall_s", runs_of(s, c, WALL), "cpu_s", runs_of(s, c, CPU), "printed",
+        json_t *item = json_pack("{ss ss? ss? ss? so so so so so so so so ss}", "name", c->name, "lock",
+                                 c->lock, "variable", c->variable, "value", c->value, "library",
+                                 c->library != NULL ? utf8_json(c->library) : json_null(), "wall_s",
+                                 runs_of(s, c, WALL), "cpu_s", runs_of(s, c, CPU), "printed",
                                  runs_of(s, c, PRINTED), "worst_wait_s", runs_of(s, c, WORST_WAIT), "goal",
                                  comparison_json(s, c, goal), "cpu", comparison_json(s, c, CPU), "worst_wait",
                                  comparison_json(s, c, WORST_WAIT), "verdict", verdict_of(s, c, goal));

@@ -16,7 +16,16 @@
 #include "futex_maps.h"
 
 enum { SYS_FUTEX = 202, SYS_RESTART = 219, OP_MASK = 127, ASLEEP = 1 | 4 /* or stopped in its sleep */ };
-enum { WOULD_BLOCK = -11, RESTART_FIRST = -512, RESTART_LAST = -516 };
+/* Of the kernel's own error numbers: the call goes on after a signal; unless a handler runs that does not want it (SYS), or
+ * any handler (NOHAND, BLOCK). */
+enum {
+    WOULD_BLOCK = -11,
+    RESTART_SYS = 512,
+    RESTART_NOINTR = 513,
+    RESTART_NOHAND = 514,
+    RESTART_BLOCK = 516
+};
+enum { HANDLER_RESTARTS = 0x10000000 /* SA_RESTART */ };
 
 static int is_target(void)
 {
@@ -129,43 +138,6 @@ static int wakes_in(uint32_t op)
            op == 12 /* CMP_REQUEUE_PI */;
 }
 
-SEC("tp_btf/sys_enter")
-int BPF_PROG(enter, struct pt_regs *r, long id)
-{
-    if (id != SYS_FUTEX || !is_target())
-        return 0;
-    uint32_t op = r->si & OP_MASK, tid = (uint32_t)bpf_get_current_pid_tgid();
-    if (wakes_in(op)) {
-        uint64_t stack = stack_of(r);
-        bpf_map_update_elem(&waking, &tid, &stack, BPF_ANY);
-    } else if (waits_in(op)) {
-        struct attach_waiting *before = bpf_map_lookup_elem(&waiting, &tid);
-        if (before != NULL && before->restarts && before->address == r->di) {
-            before->restarts = 0;
-            return 0;
-        }
-        struct attach_waiting w = {.address = r->di, .waiter = stack_of(r)};
-        w.start_ns = bpf_ktime_get_ns();
-        if (bpf_map_update_elem(&waiting, &tid, &w, BPF_ANY) != 0)
-            __sync_fetch_and_add(&lost_waits, 1);
-    }
-    return 0;
-}
-
-/* Runs in the thread that wakes. */
-SEC("tp_btf/sched_waking")
-int BPF_PROG(wake, struct task_struct *woken)
-{
-    uint32_t tid = (uint32_t)bpf_get_current_pid_tgid(), other = (uint32_t)woken->pid;
-    struct attach_waiting *w = bpf_map_lookup_elem(&waiting, &other);
-    uint64_t *stack = w != NULL ? bpf_map_lookup_elem(&waking, &tid) : NULL;
-    if (stack != NULL) {
-        w->waker = *stack;
-        w->waker_tid = tid;
-    }
-    return 0;
-}
-
 static void tell(const struct attach_waiting *w, uint32_t tid, uint64_t now, uint32_t unfinished)
 {
     struct attach_long e = {ATTACH_LONG, w->address,   w->waiter,  w->waker, w->start_ns, now,
@@ -203,25 +175,81 @@ static void finish(const struct attach_waiting *w, uint32_t tid, uint32_t unfini
         tell(w, tid, now, unfinished);
 }
 
+SEC("tp_btf/sys_enter")
+int BPF_PROG(enter, struct pt_regs *r, long id)
+{
+    if (id != SYS_FUTEX || !is_target())
+        return 0;
+    uint32_t op = r->si & OP_MASK, tid = (uint32_t)bpf_get_current_pid_tgid();
+    if (wakes_in(op)) {
+        uint64_t stack = stack_of(r);
+        bpf_map_update_elem(&waking, &tid, &stack, BPF_ANY);
+    } else if (waits_in(op)) {
+        struct attach_waiting *before = bpf_map_lookup_elem(&waiting, &tid);
+        if (before != NULL && before->restarts && before->address == r->di) {
+            before->restarts = 0;
+            return 0;
+        }
+        if (before != NULL) /* a handler interrupted it and waits itself, or jumped out of it */
+            finish(before, tid, 0);
+        struct attach_waiting w = {.address = r->di, .waiter = stack_of(r)};
+        w.start_ns = bpf_ktime_get_ns();
+        if (bpf_map_update_elem(&waiting, &tid, &w, BPF_ANY) != 0)
+            __sync_fetch_and_add(&lost_waits, 1);
+    }
+    return 0;
+}
+
+/* Runs in the thread that wakes. */
+SEC("tp_btf/sched_waking")
+int BPF_PROG(wake, struct task_struct *woken)
+{
+    uint32_t tid = (uint32_t)bpf_get_current_pid_tgid(), other = (uint32_t)woken->pid;
+    struct attach_waiting *w = bpf_map_lookup_elem(&waiting, &other);
+    uint64_t *stack = w != NULL ? bpf_map_lookup_elem(&waking, &tid) : NULL;
+    if (stack != NULL) {
+        w->waker = *stack;
+        w->waker_tid = tid;
+    }
+    return 0;
+}
+
 SEC("tp_btf/sys_exit")
 int BPF_PROG(leave, struct pt_regs *r, long result)
 {
     if (r->orig_ax != SYS_FUTEX && r->orig_ax != SYS_RESTART)
         return 0;
-    uint32_t tid = (uint32_t)bpf_get_current_pid_tgid();
-    struct attach_waiting *w = bpf_map_lookup_elem(&waiting, &tid);
-    if (w == NULL) {
+    uint32_t op = r->si & OP_MASK, tid = (uint32_t)bpf_get_current_pid_tgid();
+    if (wakes_in(op))
         bpf_map_delete_elem(&waking, &tid);
+    /* A handler may call futex() while the wait that it interrupted has not ended. */
+    struct attach_waiting *w = waits_in(op) ? bpf_map_lookup_elem(&waiting, &tid) : NULL;
+    if (w == NULL || w->address != r->di)
         return 0;
-    }
-    if (result <= RESTART_FIRST && result >= RESTART_LAST) {
-        w->restarts = 1;
+    if (result <= -RESTART_SYS && result >= -RESTART_BLOCK) {
+        w->restarts = (uint32_t)-result;
         return 0;
     }
     if (result == WOULD_BLOCK)
         __sync_fetch_and_add(&voids, 1);
     else
         finish(w, tid, 0);
+    bpf_map_delete_elem(&waiting, &tid);
+    return 0;
+}
+
+/* Runs in the thread, after its call was left as if to be restarted. */
+SEC("tp_btf/signal_deliver")
+int BPF_PROG(handle, int signal, void *info, struct k_sigaction *action)
+{
+    uint32_t tid = (uint32_t)bpf_get_current_pid_tgid();
+    struct attach_waiting *w = bpf_map_lookup_elem(&waiting, &tid);
+    if (w == NULL || w->restarts == 0 || (uint64_t)action->sa.sa_handler <= 1 /* default, ignored */)
+        return 0;
+    if (w->restarts == RESTART_NOINTR ||
+        (w->restarts == RESTART_SYS && (action->sa.sa_flags & HANDLER_RESTARTS) != 0))
+        return 0;
+    finish(w, tid, 0);
     bpf_map_delete_elem(&waiting, &tid);
     return 0;
 }

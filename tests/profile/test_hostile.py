@@ -7,8 +7,8 @@ import pathlib
 import signal
 import subprocess
 
-from harness import Skipped, check, children, environment, eventually, folder, pawl, run, test
-from profiles import culprit, profiled
+from harness import Skipped, check, children, environment, eventually, folder, pawl, root, run, test
+from profiles import check_culprit, culprit, default_library, profiled
 import harness
 
 
@@ -51,6 +51,97 @@ def profile_holds_ten_thousand_threads_fifty_processes_and_forty_programs():
         check(counts(profiled(f, hostile(), "multiply", 50)) == [1] * 50, "processes")
         profile = profiled(f, hostile(), "exec", 40)
         check(counts(profile) == [1] * 40 and len({p["pid"] for p in profile["processes"]}) == 1, "programs")
+
+
+@test
+def reports_say_how_many_waits_had_no_place():
+    threads, places = 4200, 4096
+    with folder() as f:
+        p = pawl("profile", "--json", f"{f}/p", "-o", f"{f}/o", "--html", f"{f}/h", "--", harness.build / "tests/profile/waiters", "hang", threads)
+        check(p.returncode == 128 + signal.SIGKILL, f"exit {p.returncode}: {p.stderr}")
+        profile = json.loads(pathlib.Path(f, "p").read_text())
+        process = profile["processes"][0]
+        check(process["unlisted_waits"] >= threads - places and process["still_waiting"] + process["unlisted_waits"] == threads, str(process))
+        text = f"{process['unlisted_waits']} more had not ended, and are not shown: "
+        check(f"  {text}" in pathlib.Path(f, "o").read_text(), text)
+        check('"unlisted_waits"' in pathlib.Path(f, "h").read_text(), "the page")
+        check(profiled(f, culprit(), "exit", 1)["processes"][0]["unlisted_waits"] == 0, "waits that ended")
+
+
+TABLES = r"""
+#define _GNU_SOURCE
+#include "preload/stats/table.h"
+#include <dirent.h>
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+__attribute__((unused)) static void ruin(stats_table *t)
+{
+    for (int i = 1; i < STATS_STACKS; i++) {
+        t->stacks[i].first = 0xffffffffu - 3;
+        t->stacks[i].depth = 8;
+        t->stacks[i].ready = 1;
+    }
+}
+"""
+
+# While pawl looks for names, with one half of the tables read.
+MEANWHILE = TABLES + r"""
+void *dwfl_begin(const void *callbacks)
+{
+    char path[300], target[300];
+    struct dirent *e;
+    for (DIR *d = opendir("/proc/self/fd"); (e = readdir(d)) != NULL;) {
+        snprintf(path, sizeof path, "/proc/self/fd/%s", e->d_name);
+        ssize_t n = readlink(path, target, sizeof target - 1);
+        target[n > 0 ? n : 0] = '\0';
+        if (strstr(target, STATS_MAPPING) != NULL)
+            ruin(mmap(NULL, sizeof(stats_table), PROT_READ | PROT_WRITE, MAP_SHARED, atoi(e->d_name), STATS_PAGE));
+    }
+    return ((void *(*)(const void *))dlsym(RTLD_NEXT, "dwfl_begin"))(callbacks);
+}
+"""
+
+# Before it comes to its end.
+ITSELF = TABLES + r"""
+__attribute__((destructor)) static void end(void)
+{
+    char line[1000];
+    unsigned long from, to;
+    for (FILE *f = fopen("/proc/self/maps", "r"); fgets(line, sizeof line, f) != NULL;)
+        if (strstr(line, STATS_MAPPING) != NULL && sscanf(line, "%lx-%lx", &from, &to) == 2 && to - from >= sizeof(stats_table))
+            ruin((stats_table *)from);
+    _exit(0);
+}
+"""
+
+
+def shim(f, code):
+    pathlib.Path(f, "shim.c").write_text(code)
+    p = run("cc", "-w", "-shared", "-fPIC", f"-I{root}", f"-I{root}/include", "-o", f"{f}/shim.so", f"{f}/shim.c", "-ldl")
+    check(p.returncode == 0, p.stderr)
+    return f"{f}/shim.so"
+
+
+@test
+def profile_is_of_the_tables_as_they_were_whatever_is_written_meanwhile():
+    with folder() as f:
+        p = run("env", f"LD_PRELOAD={shim(f, MEANWHILE)}", harness.build / "pawl", "profile", "--json", f"{f}/p", "--", culprit(), "exit", 2)
+        check(p.returncode == 0, f"exit {p.returncode}: {p.stderr}")
+        profile = json.loads(pathlib.Path(f, "p").read_text())
+        check_culprit(profile)
+
+
+@test
+def profile_bears_a_program_that_ruins_its_tables():
+    with folder() as f:
+        p = pawl("profile", "--json", f"{f}/p", "--", "env", f"LD_PRELOAD={shim(f, ITSELF)}:{default_library()}", culprit(), "exit", 2)
+        check(p.returncode == 0, f"exit {p.returncode}: {p.stderr}")
+        profile = json.loads(pathlib.Path(f, "p").read_text())
+        check(profile["waits"] and all(w["waiter"] is None for w in profile["waits"]), str(profile["waits"]))
 
 
 @test

@@ -8,7 +8,7 @@ import shutil
 import signal
 
 from harness import Skipped, check, environment, folder, pawl, refused, run, test
-from profiles import blamed, check_culprit, culprit, frames, line_of, profiled, site
+from profiles import blamed, check_culprit, culprit, default_library, frames, line_of, profiled, site, with_names
 import harness
 
 
@@ -161,6 +161,21 @@ def profile_passes_signals_on_and_leaves_the_programs_output_alone():
 
 
 @test
+def reports_cut_no_character_and_bear_names_of_any_bytes():
+    with folder() as f:
+        program, holder, waiter = with_names(f)
+        p = pawl("profile", "--trace", f"{f}/t", "--json", f"{f}/j", "-o", f"{f}/o", "--", program, os.fsdecode(b"\xfe"), env=environment(LC_ALL="C"))
+        check(p.returncode == 0, f"exit {p.returncode}: {p.stderr}")
+        profile, trace = (json.loads(pathlib.Path(f, x).read_text(encoding="utf-8")) for x in "jt")
+        check(profile["locks"][0]["name"] == "caf\N{REPLACEMENT CHARACTER}" and profile["command"].endswith(" \N{REPLACEMENT CHARACTER}"), str(profile["locks"][0]))
+        check([w["thread"] for w in profile["worst"]] == ["w\N{REPLACEMENT CHARACTER}"], str(profile["worst"]))
+        event = next(e for e in trace["traceEvents"] if e["name"].startswith("wait for"))
+        check(event["args"]["blocked by"].startswith(holder + " (names.c:"), event["args"]["blocked by"])
+        check(f"blocked by {holder} (names.c:" in pathlib.Path(f, "o").read_text(encoding="utf-8"), "the text")
+        check(event["args"]["stack"][0].startswith(waiter + " (names.c:"), str(event))
+
+
+@test
 def profile_names_code_of_a_jit_by_its_map():
     with folder() as f:
         code = r"""
@@ -206,8 +221,7 @@ def profile_keeps_a_million_locks_in_a_hundred_megabytes():
 
 
 def stats_environment(f):
-    library = next(l["library"] for l in json.loads(harness.output("run", "--list", "--json"))["locks"] if l["default"])
-    return environment(LD_PRELOAD=library, PAWL_STATS=f"{f}/s.json")
+    return environment(LD_PRELOAD=default_library(), PAWL_STATS=f"{f}/s.json")
 
 
 @test

@@ -12,7 +12,7 @@ import termios
 import time
 
 from harness import check, children, eventually, folder, output, pawl, refused, test
-from profiles import culprit, line_of
+from profiles import culprit, line_of, with_names
 import harness
 
 
@@ -55,6 +55,18 @@ def top_watches_a_program_under_run_stats():
     with running(harness.build / "pawl", "run", "--stats=s", "--", culprit(), "forever", 3) as program:
         eventually(lambda: pawl("top", "--once", "--interval", "1ms", "-p", program.pid).returncode == 0, "no tables")
         eventually(lambda: [l["name"] for l in look(program.pid)["locks"]] == ["wanted"], "never seen")
+
+
+@test
+def top_cuts_no_character_and_bears_names_of_any_bytes():
+    with folder() as f:
+        program, holder, _ = with_names(f)
+        with running(harness.build / "pawl", "profile", "-o", "p", "--", program, "stay", "here") as parent:
+            eventually(lambda: children(parent.pid), "it did not start")
+            pid = children(parent.pid)[0]
+            eventually(lambda: pawl("top", "--once", "--json", "--interval", "1ms", "-p", pid).returncode == 0, "no tables")
+            eventually(lambda: [l["name"] for l in look(pid)["locks"]] == ["caf\N{REPLACEMENT CHARACTER}"], "never seen", 30)
+            eventually(lambda: f" in {holder} (names.c:" in look(pid)["locks"][0]["holder"], "no holder", 30)
 
 
 @contextlib.contextmanager

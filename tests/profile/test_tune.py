@@ -70,6 +70,26 @@ def tune_measures_wall_time_cpu_time_and_waits():
     check(all(0 <= t < 10 for t in native["cpu_s"]), str(native))
 
 
+def native_wait(f, *command):
+    """Seconds of the longest wait for a mutex that libpawl-native.so measures."""
+    pathlib.Path(f, "worst").write_bytes(bytes(8))
+    p = run(*command, env=environment(LD_PRELOAD=str(harness.build / "preload/libpawl-native.so"), PAWL_WORST=f"{f}/worst"))
+    check(p.returncode == 0, p.stderr)
+    return struct.unpack("Q", pathlib.Path(f, "worst").read_bytes())[0] / 1e9
+
+
+@test
+def tune_compares_the_same_waits_on_both_sides():
+    """Calls with a deadline count; spin locks, process-shared mutexes, and mutexes that a condition variable takes back do not."""
+    with folder() as f:
+        for how in ["exit", "clock", "c11"]:
+            check(native_wait(f, culprit(), how, 1) >= 0.01, how)
+    found = tuned("--runs", "5", "--waits", "--lock", "pawl_mutex", "--", culprit(), "timed", "1")
+    check(all(t >= 0.01 for c in found["candidates"] for t in c["worst_wait_s"]), f"timed: {found}")
+    found = tuned("--runs", "5", "--waits", "--lock", "pawl_mutex", "--", harness.build / "tests/profile/waiters", "others")
+    check(all(c["worst_wait_s"] == [0] * 5 for c in found["candidates"]), f"others: {found}")
+
+
 @test
 def tune_judges_cpu_time_and_the_worst_wait_too():
     with folder() as f:
