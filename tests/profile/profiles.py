@@ -3,6 +3,7 @@
 import contextlib
 import functools
 import json
+import os
 import pathlib
 import subprocess
 
@@ -62,6 +63,19 @@ def check_culprit(profile, kind="mutex", name="wanted"):
         check(wait["worst_ns"] >= 10e6, f"waited {wait['worst_ns']} ns")
         wrapper = frames(profile, wait["holder"])[0]["function"]
         check(wrapper == "lock_it", f"called by {wrapper}")
+
+
+@contextlib.contextmanager
+def small_disk(f):
+    """A file system with room for a page."""
+    os.mkdir(f"{f}/disk")
+    p = run("mount", "-t", "tmpfs", "-o", "size=4k", "pawl-test", f"{f}/disk")
+    if p.returncode != 0:
+        raise Skipped(f"no file system can be mounted: {p.stderr.strip()}")
+    try:
+        yield f"{f}/disk"
+    finally:
+        run("umount", f"{f}/disk")
 
 
 # Names of 401 bytes and more, of two each; a lock and a thread whose names are no UTF-8.

@@ -1,6 +1,5 @@
 """pawl profile, with programs and surroundings that make it hard"""
 
-import contextlib
 import json
 import os
 import pathlib
@@ -8,7 +7,7 @@ import signal
 import subprocess
 
 from harness import Skipped, check, children, environment, eventually, folder, pawl, root, run, test
-from profiles import check_culprit, culprit, default_library, profiled
+from profiles import check_culprit, culprit, default_library, profiled, small_disk
 import harness
 
 
@@ -151,19 +150,6 @@ def profile_keeps_what_was_preloaded_before():
         p = pawl("profile", "--json", f"{f}/p", "--", hostile(), "close", 3, env=environment(LD_PRELOAD=f"{f}/other.so"))
         check(p.returncode == 0 and p.stdout.endswith("here\n"), f"{p.stdout}{p.stderr}")
         check(counts(json.loads(pathlib.Path(f, "p").read_text())) == [3], "acquisitions")
-
-
-@contextlib.contextmanager
-def small_disk(f):
-    """A file system with room for a page."""
-    os.mkdir(f"{f}/disk")
-    p = run("mount", "-t", "tmpfs", "-o", "size=4k", "pawl-test", f"{f}/disk")
-    if p.returncode != 0:
-        raise Skipped(f"no file system can be mounted: {p.stderr.strip()}")
-    try:
-        yield f"{f}/disk"
-    finally:
-        run("umount", f"{f}/disk")
 
 
 @test
