@@ -82,7 +82,7 @@ static stats_row *add_row(stats_id *slot, uintptr_t address, stats_kind kind)
 /* The lock's row, new if need be; NULL if there is no room. */
 static inline stats_row *row_of(const void *lock, stats_kind kind, bool make)
 {
-    enum { NEIGHBOURHOOD = 64 };
+    enum { NEIGHBOURHOOD = 512 };
     uintptr_t address = (uintptr_t)lock;
     size_t first = (size_t)stats_mix(address >> 2);
     for (size_t i = 0; i < NEIGHBOURHOOD; i++) {

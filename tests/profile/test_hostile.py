@@ -53,6 +53,26 @@ def profile_holds_ten_thousand_threads_fifty_processes_and_forty_programs():
 
 
 @test
+def profile_counts_what_signal_handlers_lock():
+    with folder() as f:
+        p = pawl("profile", "--json", f"{f}/p", "--", hostile(), "signals", 200)
+        check(p.returncode == 0, f"exit {p.returncode}: {p.stderr}")
+        words = p.stdout.split()
+        expected = {words[0]: int(words[1]), words[2]: int(words[3])}
+        profile = json.loads(pathlib.Path(f, "p").read_text())
+        check({l["name"]: l["acquisitions"] for l in profile["locks"]} == expected, f"{expected}: {profile['locks']}")
+
+
+@test
+def profile_needs_no_memory_of_an_allocator_that_locks():
+    with folder() as f:
+        profile = profiled(f, harness.build / "tests/preload/locking_malloc")
+        parent = profile["processes"][0]["pid"]
+        locks = [l for l in profile["locks"] if l["name"] == "mutex" and l["process"] == parent]
+        check(len(profile["processes"]) == 6 and locks and locks[0]["acquisitions"] >= 35 * 4 * 600, str(locks))
+
+
+@test
 def reports_say_how_many_waits_had_no_place():
     threads, places = 4200, 4096
     with folder() as f:
