@@ -12,7 +12,7 @@
  * Of a process that was attached to ("attached": true) only waits in the kernel are known: acquisitions are null, there are no
  * holds, and the holder is the thread that ended the wait.
  *
- * Everything refers to locks, stacks and frames by their place. Times are in nanoseconds.
+ * profile.schema.json has all fields. Everything refers to locks, stacks and frames by their place. Times are in nanoseconds.
  */
 #pragma once
 

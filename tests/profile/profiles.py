@@ -7,6 +7,8 @@ import os
 import pathlib
 import subprocess
 
+import jsonschema
+
 from harness import Skipped, check, folder, pawl, root, run
 import harness
 
@@ -25,7 +27,14 @@ def profiled(f, program, *arguments, status=0, options=()):
     """The profile of a program's run."""
     p = pawl("profile", "--json", f"{f}/p.json", *options, "--", program, *arguments)
     check(p.returncode == status, f"{arguments}: exit {p.returncode}: {p.stderr}")
-    return json.loads((pathlib.Path(f) / "p.json").read_text())
+    return read(f"{f}/p.json")
+
+
+def read(path):
+    """A profile, as its schema says."""
+    profile = json.loads(pathlib.Path(path).read_text(encoding="utf-8"))
+    jsonschema.validate(profile, json.loads((root / "profile/profile.schema.json").read_text()))
+    return profile
 
 
 def default_library():
@@ -159,7 +168,7 @@ def attached(pid, *options):
     with folder() as f:
         p = pawl("profile", "-p", pid, "--for", "500ms", "--json", f"{f}/p", *options)
         check(p.returncode == 0 and p.stderr == "", f"exit {p.returncode}: {p.stderr}")
-        return json.loads(pathlib.Path(f, "p").read_text())
+        return read(f"{f}/p")
 
 
 def hottest(profile, name):

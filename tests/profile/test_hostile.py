@@ -7,7 +7,7 @@ import signal
 import subprocess
 
 from harness import Skipped, check, children, environment, eventually, folder, pawl, root, run, test
-from profiles import check_culprit, culprit, default_library, profiled, small_disk
+from profiles import check_culprit, culprit, default_library, profiled, read, small_disk
 import harness
 
 
@@ -78,8 +78,7 @@ def reports_say_how_many_waits_had_no_place():
     with folder() as f:
         p = pawl("profile", "--json", f"{f}/p", "-o", f"{f}/o", "--html", f"{f}/h", "--", harness.build / "tests/profile/waiters", "hang", threads)
         check(p.returncode == 128 + signal.SIGKILL, f"exit {p.returncode}: {p.stderr}")
-        profile = json.loads(pathlib.Path(f, "p").read_text())
-        process = profile["processes"][0]
+        process = read(f"{f}/p")["processes"][0]
         check(process["unlisted_waits"] >= threads - places and process["still_waiting"] + process["unlisted_waits"] == threads, str(process))
         text = f"{process['unlisted_waits']} more had not ended, and are not shown: "
         check(f"  {text}" in pathlib.Path(f, "o").read_text(), text)
