@@ -230,12 +230,11 @@ def profile_finds_the_symbols_of_a_library_by_its_build_id():
     with folder() as f:
         pathlib.Path(f, "kept.c").write_text(BUILD_ID)
         pathlib.Path(f, "main.c").write_text("void keep(void (*)(void));\nstatic void nothing(void) {}\nint main(void) { keep(nothing); return 0; }\n")
-        for command in [("cc", "-g", "-O2", "-fPIC", "-shared", "-Wl,--build-id", "-o", "libkept.so", "kept.c"), ("cc", "-o", "main", "main.c", "./libkept.so"),
+        for command in [("cc", "-g", "-O2", "-fPIC", "-shared", "-Wl,--build-id", "-o", "libkept.so", "kept.c"), ("cc", "-o", "main", "main.c", f"{f}/libkept.so"),
                         ("objcopy", "--only-keep-debug", "libkept.so", "symbols"), ("strip", "libkept.so")]:
             p = run(*command, cwd=f)
             check(p.returncode == 0, p.stderr)
         number = re.search("Build ID: ([0-9a-f]+)", run("readelf", "-n", f"{f}/libkept.so").stdout)[1]
-        os.chdir(f)  # where the library is
         profile = profiled(f, f"{f}/main")
         names = lambda p: [(x.get("function"), x.get("line")) for x in frames(p, p["locks"][0]["first"])]
         expected = ("hidden", next(i for i, l in enumerate(BUILD_ID.splitlines(), 1) if "HELD" in l))
