@@ -1,15 +1,18 @@
 /* native.c - libpawl-native.so: glibc's own mutexes, with the longest wait for one
  *
- * `pawl tune --waits` compares what other locks do with it. A mutex that is free costs a trylock, and nothing is timed. All
- * else is as without the library: a trylock fails where lock would wait, or return an error that the lock after it returns.
+ * `pawl tune --waits` compares what other locks do with it, so it measures what their tables do (worst_call_ns of
+ * stats/table.h): calls that lock a mutex which Pawl would put its own lock in place of, and that end with the mutex. A
+ * mutex that is free costs a trylock, and nothing is timed. All else is as without the library: a trylock fails where lock
+ * would wait, or return an error that the lock after it returns.
  */
+#include "glibc.h"
+#include "mutex/layout.h"
+#include "stats/count.h"
+
 #include "src/park/clock.h"
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <pthread.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <threads.h>
@@ -17,8 +20,7 @@
 
 #define PUBLIC __attribute__((visibility("default")))
 
-static int (*_Atomic glibc_lock)(pthread_mutex_t *m); /* found when it is needed */
-static _Atomic uint64_t *worst; /* shared with pawl and all processes of the command; NULL: nobody asks */
+static stats_count *worst; /* shared with pawl and all processes of the command; NULL: nobody asks */
 
 __attribute__((constructor)) static void begin(void)
 {
@@ -32,31 +34,59 @@ __attribute__((constructor)) static void begin(void)
         worst = page;
 }
 
-static void waited(uint64_t ns)
+static int lock_of_glibc(pthread_mutex_t *m, clockid_t clock, const struct timespec *deadline)
 {
-    uint64_t most = atomic_load_explicit(worst, memory_order_relaxed);
-    while (ns > most && !atomic_compare_exchange_weak_explicit(worst, &most, ns, memory_order_relaxed,
-                                                               memory_order_relaxed))
-        ;
+    if (deadline == NULL)
+        return glibc()->mutex_lock(m);
+    return clock == CLOCK_REALTIME ? glibc()->mutex_timedlock(m, deadline)
+                                   : glibc()->mutex_clocklock(m, clock, deadline);
+}
+
+static int lock_until(pthread_mutex_t *m, clockid_t clock, const struct timespec *deadline)
+{
+    bool measured = worst != NULL && !is_glibcs(mutex_of(m));
+    int status = measured ? pthread_mutex_trylock(m) : EBUSY;
+    if (status != EBUSY)
+        return status;
+    uint64_t start = measured ? pawl_nanoseconds(CLOCK_MONOTONIC) : 0;
+    status = lock_of_glibc(m, clock, deadline);
+    if (measured && status == 0)
+        stats_raise_shared(worst, pawl_nanoseconds(CLOCK_MONOTONIC) - start);
+    return status;
 }
 
 PUBLIC int pthread_mutex_lock(pthread_mutex_t *m)
 {
-    int status = pthread_mutex_trylock(m);
-    if (status != EBUSY)
-        return status;
-    if (glibc_lock == NULL)
-        glibc_lock = __extension__(int (*)(pthread_mutex_t *)) dlsym(RTLD_NEXT, "pthread_mutex_lock");
-    if (worst == NULL)
-        return glibc_lock(m);
-    uint64_t start = pawl_nanoseconds(CLOCK_MONOTONIC);
-    status = glibc_lock(m);
-    waited(pawl_nanoseconds(CLOCK_MONOTONIC) - start);
-    return status;
+    return lock_until(m, CLOCK_REALTIME, NULL);
+}
+
+PUBLIC int pthread_mutex_timedlock(pthread_mutex_t *restrict m, const struct timespec *restrict deadline)
+{
+    return lock_until(m, CLOCK_REALTIME, deadline);
+}
+
+PUBLIC int pthread_mutex_clocklock(pthread_mutex_t *restrict m, clockid_t clock,
+                                   const struct timespec *restrict deadline)
+{
+    return lock_until(m, clock, deadline);
+}
+
+/* ---- C11's: glibc's call its own mutexes, not the functions above */
+
+static int result_of(int status)
+{
+    return status == 0           ? thrd_success
+           : status == ETIMEDOUT ? thrd_timedout
+           : status == ENOMEM    ? thrd_nomem
+                                 : thrd_error;
 }
 
 PUBLIC int mtx_lock(mtx_t *m)
 {
-    int status = pthread_mutex_lock((pthread_mutex_t *)m);
-    return status == 0 ? thrd_success : status == ENOMEM ? thrd_nomem : thrd_error;
+    return result_of(lock_until((pthread_mutex_t *)m, CLOCK_REALTIME, NULL));
+}
+
+PUBLIC int mtx_timedlock(mtx_t *restrict m, const struct timespec *restrict deadline)
+{
+    return result_of(lock_until((pthread_mutex_t *)m, CLOCK_REALTIME, deadline));
 }

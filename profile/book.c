@@ -1,5 +1,6 @@
 /* book.c - the file that holds the tables of a command's processes; it goes when this process goes */
 #include "book.h"
+#include "copy.h"
 
 #include "cli/cli.h"
 
@@ -19,19 +20,28 @@ int profile_book_make(uint32_t depth, uint32_t sample, char *path, size_t size)
     return fd;
 }
 
-void profile_book_read(int fd, void (*each)(const stats_table *t, void *input), void *input)
+static bool copy(void *table, stats_table *to, size_t from, size_t size)
+{
+    memcpy((char *)to + from, (const char *)table + from, size);
+    return true;
+}
+
+void profile_book_read(int fd, void (*each)(const stats_table *t, const stats_row *rows, void *input),
+                       void *input)
 {
     stats_book book;
     if (pread(fd, &book, sizeof book, 0) != (ssize_t)sizeof book)
         fail("the tables: %s", strerror(errno));
     for (uint32_t i = 0; i < book.used && i < STATS_PROCESSES; i++) {
         off_t at = STATS_PAGE + (off_t)i * (off_t)STATS_TABLE_BYTES;
-        const stats_table *t = mmap(NULL, STATS_TABLE_BYTES, PROT_READ, MAP_SHARED, fd, at);
-        if (t == MAP_FAILED)
+        stats_table *shared = mmap(NULL, STATS_TABLE_BYTES, PROT_READ, MAP_SHARED, fd, at), *t = table_new();
+        if (shared == MAP_FAILED)
             fail("the tables: %s", strerror(errno));
+        table_copy(t, copy, shared);
         if (t->version == STATS_VERSION)
-            each(t, input);
-        munmap((void *)t, STATS_TABLE_BYTES);
+            each(t, shared->locks, input);
+        munmap(shared, STATS_TABLE_BYTES);
+        table_free(t);
     }
 }
 
@@ -47,8 +57,9 @@ typedef struct reading {
     } tables[STATS_PROCESSES];
 } reading;
 
-static void list_table(const stats_table *t, void *input)
+static void list_table(const stats_table *t, const stats_row *rows, void *input)
 {
+    (void)rows;
     reading *r = input;
     r->tables[r->count].pid = t->pid;
     r->tables[r->count++].start_ns = t->start_ns;
@@ -64,10 +75,10 @@ static uint64_t end_of(const reading *r, const stats_table *t)
     return end;
 }
 
-static void add_table(const stats_table *t, void *input)
+static void add_table(const stats_table *t, const stats_row *rows, void *input)
 {
     reading *r = input;
-    document_add_table(r->document, t, r->origin_ns, end_of(r, t));
+    document_add_table(r->document, t, rows, r->origin_ns, end_of(r, t));
 }
 
 size_t profile_book_add(int fd, json_t *document, uint64_t origin_ns, uint64_t end_ns)

@@ -1,5 +1,6 @@
 /* document.c - a profile, piece by piece */
 #include "document.h"
+#include "utf8.h"
 
 #include "cli/cli.h"
 
@@ -12,8 +13,7 @@ json_t *document_new(const char *command)
     json_t *d = json_pack("{ss si s[] s[] s[] s[] s[] s[] s[] s{} s{}}", "pawl", PAWL_VERSION, "format", 1,
                           "processes", "locks", "waits", "holds", "worst", "stacks", "frames", "frame_places",
                           "stack_places");
-    json_t *text = json_string(command);
-    if (d == NULL || json_object_set_new(d, "command", text != NULL ? text : json_string("?")) != 0)
+    if (d == NULL || json_object_set_new(d, "command", utf8_json(command)) != 0)
         fail("out of memory");
     return d;
 }
@@ -229,16 +229,18 @@ const char *place_text(const json_t *frame, char *room)
 {
     const char *function = text_in(frame, "function"), *file = text_in(frame, "file"),
                *module = text_in(frame, "module"), *offset = text_in(frame, "offset");
-    int length = plain_length(function) < 400 ? plain_length(function) : 400;
+    int plain = plain_length(function), length = (int)utf8_cut(function, plain < 400 ? (size_t)plain : 400);
+    const char *where = base(*file != '\0' ? file : module);
+    int part = (int)utf8_cut(where, *function != '\0' ? 90 : 400);
     if (*function != '\0' && *file != '\0')
-        snprintf(room, PLACE_ROOM, "%.*s (%.90s:%d)", length, function, base(file),
+        snprintf(room, PLACE_ROOM, "%.*s (%.*s:%d)", length, function, part, where,
                  (int)number_in(frame, "line"));
     else if (*function != '\0' && *module != '\0')
-        snprintf(room, PLACE_ROOM, "%.*s (%.90s+%s)", length, function, base(module), offset);
+        snprintf(room, PLACE_ROOM, "%.*s (%.*s+%s)", length, function, part, where, offset);
     else if (*function != '\0')
         snprintf(room, PLACE_ROOM, "%.*s", length, function);
     else
-        snprintf(room, PLACE_ROOM, "%.400s%s%s", base(module), *module != '\0' ? "+" : "", offset);
+        snprintf(room, PLACE_ROOM, "%.*s%s%s", part, where, *module != '\0' ? "+" : "", offset);
     return room;
 }
 

@@ -12,7 +12,7 @@
  * Of a process that was attached to ("attached": true) only waits in the kernel are known: acquisitions are null, there are no
  * holds, and the holder is the thread that ended the wait.
  *
- * Everything refers to locks, stacks and frames by their place. Times are in nanoseconds.
+ * profile.schema.json has all fields. Everything refers to locks, stacks and frames by their place. Times are in nanoseconds.
  */
 #pragma once
 
@@ -27,8 +27,9 @@ json_t *document_new(const char *command);
 /* The place of the stack, whose innermost frame comes first. */
 json_int_t document_stack(json_t *document, symbols *s, const uint64_t *frames, size_t depth);
 
-/* All that a table has. Times of waits count from `origin_ns`; waits that have not ended are as long as until `end_ns`. */
-void document_add_table(json_t *document, const stats_table *t, uint64_t origin_ns, uint64_t end_ns);
+/* All that a copy of a table has (copy.h); `rows` is its locks[], and may still be written to. Times of waits count from `origin_ns`; waits that have not ended are as long as until `end_ns`. */
+void document_add_table(json_t *document, const stats_table *t, const stats_row *rows, uint64_t origin_ns,
+                        uint64_t end_ns);
 
 /* Sorts, once all is there. */
 void document_finish(json_t *document);

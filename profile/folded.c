@@ -1,5 +1,6 @@
 /* folded.c - a profile as folded stacks, and as Chrome's trace events */
 #include "reports.h"
+#include "utf8.h"
 
 #include "cli/json.h"
 
@@ -50,8 +51,7 @@ static json_t *stack_lines(const json_t *d, const json_t *stack)
     char room[PLACE_ROOM];
     json_array_foreach (json_object_get(stack, "frames"), i, place) {
         const json_t *frame = json_array_get(json_object_get(d, "frames"), (size_t)json_integer_value(place));
-        json_t *line = json_string(place_text(frame, room));
-        json_array_append_new(lines, line != NULL ? line : json_string("?"));
+        json_array_append_new(lines, utf8_json(place_text(frame, room)));
     }
     return lines;
 }
@@ -61,8 +61,9 @@ static void add_event(json_t *events, const char *what, const char *name, const 
 {
     char title[PLACE_ROOM + 64];
     snprintf(title, sizeof title, "%s %s", what, name);
-    json_t *event = json_pack("{ss ss ss sf sf sI sI so}", "name", title, "cat", "lock", "ph", "X", "ts",
-                              (double)start_ns / 1e3, "dur", (double)(end_ns - start_ns) / 1e3, "pid",
+    title[utf8_cut(title, sizeof title - 1)] = '\0';
+    json_t *event = json_pack("{so ss ss sf sf sI sI so}", "name", utf8_json(title), "cat", "lock", "ph", "X",
+                              "ts", (double)start_ns / 1e3, "dur", (double)(end_ns - start_ns) / 1e3, "pid",
                               number_in(w, "process"), "tid", number_in(w, tid), "args", arguments);
     if (event == NULL || json_array_append_new(events, event) != 0)
         fail("out of memory");

@@ -1,4 +1,5 @@
 /* live.c - the tables of a running process, copied while it goes on */
+#include "copy.h"
 #include "live.h"
 
 #include "cli/cli.h"
@@ -9,7 +10,6 @@
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/uio.h>
 
 char *live_maps(uint32_t pid)
@@ -76,10 +76,7 @@ live live_open(uint32_t pid)
     l.address = find_tables(l.maps);
     if (l.address == 0)
         fail("-p %u: was not started by 'pawl profile' or 'pawl run --stats'", (unsigned)l.pid);
-    l.copy = mmap(NULL, STATS_TABLE_BYTES, PROT_READ | PROT_WRITE,
-                  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (l.copy == MAP_FAILED)
-        fail("out of memory");
+    l.copy = table_new();
     l.symbols = symbols_new(l.maps, strlen(l.maps), l.pid);
     if (!live_read(&l))
         fail("-p %u: %s", (unsigned)l.pid, strerror(errno));
@@ -89,29 +86,19 @@ live live_open(uint32_t pid)
 void live_close(live *l)
 {
     symbols_free(l->symbols);
-    munmap(l->copy, STATS_TABLE_BYTES);
+    table_free(l->copy);
     free(l->maps);
 }
 
-static bool copy(live *l, size_t from, size_t size)
+static bool copy(void *input, stats_table *to, size_t from, size_t size)
 {
-    struct iovec here = {(char *)l->copy + from, size}, there = {(char *)l->address + from, size};
-    return size == 0 || process_vm_readv((pid_t)l->pid, &here, 1, &there, 1, 0) == (ssize_t)size;
-}
-
-static size_t part(uint32_t used, size_t most, size_t size)
-{
-    return (used + 1 < most ? used + 1 : most) * size;
+    const live *l = input;
+    struct iovec here = {(char *)to + from, size}, there = {(char *)l->address + from, size};
+    return process_vm_readv((pid_t)l->pid, &here, 1, &there, 1, 0) == (ssize_t)size;
 }
 
 bool live_read(live *l)
 {
-    const stats_table *t = l->copy;
-    return copy(l, 0, offsetof(stats_table, stack_index)) &&
-           copy(l, offsetof(stats_table, stacks), part(t->stacks_used, STATS_STACKS, sizeof t->stacks[0])) &&
-           copy(l, offsetof(stats_table, frames), part(t->frames_used, STATS_FRAMES, sizeof t->frames[0])) &&
-           copy(l, offsetof(stats_table, meets), sizeof t->meets) &&
-           copy(l, offsetof(stats_table, details),
-                part(t->details_used, STATS_DETAILS, sizeof t->details[0])) &&
-           copy(l, offsetof(stats_table, locks), part(t->locks_used, STATS_LOCKS, sizeof t->locks[0]));
+    return table_copy(l->copy, copy, l) && copy(l, l->copy, offsetof(stats_table, locks),
+                                                (size_t)table_rows(l->copy) * sizeof l->copy->locks[0]);
 }

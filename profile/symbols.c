@@ -2,6 +2,7 @@
 #include "symbols.h"
 #include "demangle.h"
 #include "jit.h"
+#include "utf8.h"
 
 #include "cli/cli.h"
 
@@ -88,13 +89,6 @@ static void set(json_t *frame, const char *key, json_t *value)
         fail("out of memory");
 }
 
-/* Names are of unknown encoding. */
-static json_t *text_of(const char *text)
-{
-    json_t *value = json_string(text);
-    return value != NULL ? value : json_string("?");
-}
-
 static json_t *add(json_t *frames)
 {
     json_t *frame = json_object();
@@ -106,7 +100,7 @@ static json_t *add(json_t *frames)
 static void set_function(json_t *frame, const char *name)
 {
     char *plain = demangle(name);
-    set(frame, "function", text_of(plain));
+    set(frame, "function", utf8_json(plain));
     free(plain);
 }
 
@@ -157,7 +151,7 @@ static void set_line(json_t *frame, const char *file, int line)
 {
     if (file == NULL || line <= 0)
         return;
-    set(frame, "file", text_of(file));
+    set(frame, "file", utf8_json(file));
     set(frame, "line", json_integer(line));
 }
 
@@ -203,8 +197,8 @@ static void set_module(json_t *frame, Dwfl_Module *module, Dwarf_Addr address)
     const char *name = dwfl_module_info(module, NULL, NULL, NULL, NULL, NULL, NULL, NULL);
     dwfl_module_getelf(module, &bias);
     snprintf(offset, sizeof offset, "0x%jx", (uintmax_t)(address - bias));
-    set(frame, "module", text_of(name != NULL ? name : "?"));
-    set(frame, "offset", text_of(offset));
+    set(frame, "module", utf8_json(name != NULL ? name : "?"));
+    set(frame, "offset", utf8_json(offset));
 }
 
 static void add_by_symbol(Dwfl_Module *module, Dwarf_Addr address, json_t *frames)
@@ -228,7 +222,7 @@ static void find_frames(symbols *s, Dwarf_Addr call, json_t *frames)
         snprintf(raw, sizeof raw, "0x%jx", (uintmax_t)call + 1);
         if (name != NULL)
             set_function(frame, name);
-        set(frame, "offset", text_of(raw));
+        set(frame, "offset", utf8_json(raw));
         return;
     }
     if (!add_by_debug_info(module, call, frames))
@@ -287,6 +281,7 @@ static int search_module(Dwfl_Module *module, void **user, const char *path, Dwa
         int n = snprintf(s->name, s->size, "%s", plain);
         if (s->address != at && n > 0 && (size_t)n < s->size)
             snprintf(s->name + n, s->size - (size_t)n, "+0x%jx", (uintmax_t)(s->address - at));
+        s->name[utf8_cut(s->name, s->size - 1)] = '\0';
         free(plain);
         return DWARF_CB_ABORT;
     }

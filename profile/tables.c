@@ -1,5 +1,7 @@
 /* tables.c - from a process's tables to the profile */
+#include "copy.h"
 #include "document.h"
+#include "utf8.h"
 
 #include "cli/cli.h"
 
@@ -10,7 +12,8 @@ enum { QUIET_LOCKS = 20 }; /* that are listed although nobody waited for them */
 
 typedef struct reader {
     json_t *document;
-    const stats_table *table;
+    const stats_table *table; /* a copy */
+    const stats_row *rows;
     uint64_t origin_ns, end_ns;
     json_int_t unfinished, unfinished_ns; /* waits for locks that had not ended */
     symbols *symbols[STATS_GENERATIONS];
@@ -24,9 +27,13 @@ static void append(json_t *document, const char *array, json_t *item)
         fail("out of memory");
 }
 
-static uint32_t limit(uint32_t used, uint32_t size)
+/* What is looked at does not change meanwhile. */
+static stats_row row_at(const reader *r, uint32_t place)
 {
-    return used < size ? used : size - 1;
+    stats_row row;
+    memcpy(&row, &r->rows[place], sizeof row);
+    atomic_signal_fence(memory_order_seq_cst); /* it is not read again */
+    return row;
 }
 
 static symbols *symbols_of(reader *r, unsigned generation)
@@ -35,8 +42,8 @@ static symbols *symbols_of(reader *r, unsigned generation)
     if (r->symbols[g] == NULL) {
         const stats_generation *part = &r->table->generations[g];
         bool sane = part->begin <= part->end && part->end <= STATS_MAPS;
-        r->symbols[g] =
-            symbols_new(r->table->maps + part->begin, sane ? part->end - part->begin : 0, r->table->pid);
+        uint32_t begin = sane ? part->begin : 0, end = sane ? part->end : 0;
+        r->symbols[g] = symbols_new(r->table->maps + begin, end - begin, r->table->pid);
     }
     return r->symbols[g];
 }
@@ -44,8 +51,8 @@ static symbols *symbols_of(reader *r, unsigned generation)
 /* null if there is none. */
 static json_t *stack_at(reader *r, uint32_t place)
 {
-    const stats_stack *s = &r->table->stacks[place < STATS_STACKS ? place : 0];
-    if (place == 0 || place >= STATS_STACKS || s->ready == 0 || s->first + s->depth > STATS_FRAMES)
+    const stats_stack *s = table_stack(r->table, place);
+    if (s == NULL)
         return json_null();
     if (r->stacks[place] < 0)
         r->stacks[place] =
@@ -73,8 +80,7 @@ static void name_lock(reader *r, const stats_row *row, json_t *lock)
     else
         snprintf(text, sizeof text, "%s at 0x%jx", kind, (uintmax_t)row->lock);
     json_object_set_new(lock, "first", first);
-    json_t *value = json_string(text);
-    json_object_set_new(lock, "name", value != NULL ? value : json_string("?"));
+    json_object_set_new(lock, "name", utf8_json(text));
 }
 
 static json_int_t integer(uint64_t value)
@@ -85,34 +91,33 @@ static json_int_t integer(uint64_t value)
 static void add_lock(reader *r, uint32_t place)
 {
     const stats_table *t = r->table;
-    const stats_row *row = &t->locks[place];
-    const stats_detail *d = row->detail != 0 && row->detail < STATS_DETAILS ? &t->details[row->detail] : NULL;
+    const stats_row row = row_at(r, place);
+    const stats_detail *d = table_detail(t, &row);
     char address[32];
-    snprintf(address, sizeof address, "0x%jx", (uintmax_t)row->lock);
+    snprintf(address, sizeof address, "0x%jx", (uintmax_t)row.lock);
     json_t *lock =
         json_pack("{sI ss ss sI sI sI sI sI sI sI sI}", "process", (json_int_t)t->pid, "kind",
-                  kinds[row->kind <= STATS_COND ? row->kind : 0], "address", address, "acquisitions",
-                  integer(row->acquisitions), "contended", integer(d != NULL ? d->wait.count : 0),
-                  "waited_ns", integer(d != NULL ? d->wait.total_ns : 0), "worst_ns",
-                  integer(d != NULL ? d->wait.worst_ns : 0), "holds_timed", (json_int_t)row->holds,
-                  "hold_mean_ns", integer(row->holds > 0 ? row->hold_ns / row->holds : 0), "hold_worst_ns",
+                  kinds[row.kind <= STATS_COND ? row.kind : 0], "address", address, "acquisitions",
+                  integer(row.acquisitions), "contended", integer(d != NULL ? d->wait.count : 0), "waited_ns",
+                  integer(d != NULL ? d->wait.total_ns : 0), "worst_ns",
+                  integer(d != NULL ? d->wait.worst_ns : 0), "holds_timed", (json_int_t)row.holds,
+                  "hold_mean_ns", integer(row.holds > 0 ? row.hold_ns / row.holds : 0), "hold_worst_ns",
                   integer(d != NULL ? d->hold.worst_ns : 0), "unfinished", (json_int_t)0);
     if (lock == NULL)
         fail("out of memory");
-    name_lock(r, row, lock);
+    name_lock(r, &row, lock);
     r->locks[place] = (json_int_t)json_array_size(json_object_get(r->document, "locks"));
     append(r->document, "locks", lock);
 }
 
 static void add_locks(reader *r)
 {
-    const stats_table *t = r->table;
-    uint32_t used = limit(t->locks_used, STATS_LOCKS), quiet = 0;
-    for (uint32_t i = 1; i <= used; i++) {
-        const stats_row *row = &t->locks[i];
-        bool waited =
-            row->detail != 0 && row->detail < STATS_DETAILS && t->details[row->detail].wait.count > 0;
-        if (row->acquisitions > 0 && (waited || quiet++ < QUIET_LOCKS))
+    uint32_t rows = table_rows(r->table), quiet = 0;
+    for (uint32_t i = 1; i < rows; i++) {
+        const stats_row row = row_at(r, i);
+        const stats_detail *d = table_detail(r->table, &row);
+        bool waited = d != NULL && d->wait.count > 0;
+        if (row.acquisitions > 0 && (waited || quiet++ < QUIET_LOCKS))
             add_lock(r, i);
     }
 }
@@ -143,15 +148,13 @@ static void add_one_wait(reader *r, const stats_wait *w, uint64_t end_ns, bool u
 {
     char name[sizeof w->waiter_name + 1] = "";
     memcpy(name, w->waiter_name, sizeof w->waiter_name);
-    json_t *thread = json_string(name);
     json_int_t origin = integer(r->origin_ns);
-    json_t *item = json_pack("{sI sI sI sI sI sI sI so so so sb}", "process", (json_int_t)r->table->pid,
-                             "lock", r->locks[w->row], "start_ns", integer(w->start_ns) - origin, "waited_ns",
-                             integer(end_ns - w->start_ns), "held_since_ns",
-                             w->held_since > 0 ? integer(w->held_since) - origin : -1, "waiter_tid",
-                             (json_int_t)w->waiter_tid, "holder_tid", (json_int_t)w->holder_tid, "waiter",
-                             stack_at(r, w->waiter), "holder", stack_at(r, w->holder), "thread",
-                             thread != NULL ? thread : json_string("?"), "unfinished", unfinished);
+    json_t *item = json_pack(
+        "{sI sI sI sI sI sI sI so so so sb}", "process", (json_int_t)r->table->pid, "lock", r->locks[w->row],
+        "start_ns", integer(w->start_ns) - origin, "waited_ns", integer(end_ns - w->start_ns),
+        "held_since_ns", w->held_since > 0 ? integer(w->held_since) - origin : -1, "waiter_tid",
+        (json_int_t)w->waiter_tid, "holder_tid", (json_int_t)w->holder_tid, "waiter", stack_at(r, w->waiter),
+        "holder", stack_at(r, w->holder), "thread", utf8_json(name), "unfinished", unfinished);
     append(r->document, "worst", item);
 }
 
@@ -180,17 +183,17 @@ static void raise_lock(reader *r, uint32_t row, json_int_t ns)
 static void add_unfinished(reader *r, const stats_wait *waiting)
 {
     uint32_t place = waiting->row;
-    if (waiting->start_ns == 0 || place == 0 || place > limit(r->table->locks_used, STATS_LOCKS))
+    if (waiting->start_ns == 0 || place == 0 || place >= table_rows(r->table))
         return;
-    const stats_row *row = &r->table->locks[place];
+    const stats_row row = row_at(r, place);
     stats_wait w = *waiting;
-    if (row->kind == STATS_COND) { /* whoever signalled last did so before */
+    if (row.kind == STATS_COND) { /* whoever signalled last did so before */
         w.holder = w.holder_tid = 0;
         w.held_since = 0;
-    } else if (row->owner != 0 && row->stack != 0) {
-        w.holder_tid = row->owner;
-        w.holder = row->stack;
-        w.held_since = row->since;
+    } else if (row.owner != 0 && row.stack != 0) {
+        w.holder_tid = row.owner;
+        w.holder = row.stack;
+        w.held_since = row.since;
     }
     if (r->locks[place] < 0)
         add_lock(r, place);
@@ -211,29 +214,27 @@ static void add_process(reader *r)
     const stats_table *t = r->table;
     uint64_t acquisitions = t->beyond, contended = t->beyond_wait.count, waited = t->beyond_wait.total_ns,
              locks = 0;
-    for (uint32_t i = 1, used = limit(t->locks_used, STATS_LOCKS); i <= used; i++) {
-        const stats_row *row = &t->locks[i];
-        if (row->acquisitions == 0 || row->kind == STATS_COND)
+    for (uint32_t i = 1, rows = table_rows(t); i < rows; i++) {
+        const stats_row row = row_at(r, i);
+        const stats_detail *d = table_detail(t, &row);
+        if (row.acquisitions == 0 || row.kind == STATS_COND)
             continue;
         locks++;
-        acquisitions += row->acquisitions;
-        if (row->detail != 0 && row->detail < STATS_DETAILS) {
-            contended += t->details[row->detail].wait.count;
-            waited += t->details[row->detail].wait.total_ns;
-        }
+        acquisitions += row.acquisitions;
+        contended += d != NULL ? d->wait.count : 0;
+        waited += d != NULL ? d->wait.total_ns : 0;
     }
     char program[STATS_NAME + 1] = "", lock[sizeof t->lock + 1] = "";
     memcpy(program, t->program, STATS_NAME);
     memcpy(lock, t->lock, sizeof t->lock);
-    json_t *name = json_string(program);
     append(r->document, "processes",
-           json_pack("{sI sI so ss sb sI sI sI sI sI sI sI sI sI}", "pid", (json_int_t)t->pid, "parent",
-                     (json_int_t)t->parent, "program", name != NULL ? name : json_string("?"), "lock", lock,
-                     "exited", t->ended_ns != 0, "locks", integer(locks), "acquisitions",
-                     integer(acquisitions), "contended", integer(contended), "waited_ns",
-                     integer(waited) + r->unfinished_ns, "still_waiting", r->unfinished, "beyond_the_table",
-                     integer(t->beyond), "lost_pairs", integer(t->lost_meets), "lost_stacks",
-                     integer(t->lost_stacks), "cut_stacks", integer(t->cut_stacks)));
+           json_pack("{sI sI so so sb sI sI sI sI sI sI sI sI sI sI}", "pid", (json_int_t)t->pid, "parent",
+                     (json_int_t)t->parent, "program", utf8_json(program), "lock", utf8_json(lock), "exited",
+                     t->ended_ns != 0, "locks", integer(locks), "acquisitions", integer(acquisitions),
+                     "contended", integer(contended), "waited_ns", integer(waited) + r->unfinished_ns,
+                     "still_waiting", r->unfinished, "unlisted_waits", integer(t->unlisted),
+                     "beyond_the_table", integer(t->beyond), "lost_pairs", integer(t->lost_meets),
+                     "lost_stacks", integer(t->lost_stacks), "cut_stacks", integer(t->cut_stacks)));
 }
 
 static json_int_t *places(size_t count)
@@ -243,10 +244,12 @@ static json_int_t *places(size_t count)
     return p;
 }
 
-void document_add_table(json_t *document, const stats_table *t, uint64_t origin_ns, uint64_t end_ns)
+void document_add_table(json_t *document, const stats_table *t, const stats_row *rows, uint64_t origin_ns,
+                        uint64_t end_ns)
 {
     reader r = {.document = document,
                 .table = t,
+                .rows = rows,
                 .origin_ns = origin_ns,
                 .end_ns = end_ns,
                 .stacks = places(STATS_STACKS),

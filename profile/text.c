@@ -146,6 +146,8 @@ static void print_process(output *o, const json_t *p)
     if (waiting > 0)
         fprintf(o->file, "  %lld wait%s for a lock had not ended when it did\n", (long long)waiting,
                 waiting == 1 ? "" : "s");
+    print_lost(o, p, "unlisted_waits",
+               "more had not ended, and are not shown: more threads waited than the table holds");
     print_lost(o, p, "beyond_the_table",
                "acquisitions were of more locks than the table holds: only their waits are known");
     print_lost(o, p, "lost_pairs", "waits or holds were of more pairs of stacks than the table holds");

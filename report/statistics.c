@@ -159,22 +159,44 @@ ratio ratio_of(const double *a, size_t a_count, const double *b, size_t b_count)
     return r;
 }
 
-void adjust_for_many(double *p, size_t count)
+/* Replaces each p by the adjusted value at its place among the sorted ones; equal ones are adjusted alike. Frees both. */
+static void put_back(double *p, size_t count, double *sorted, double *adjusted)
 {
-    double *sorted = allocate(count, sizeof *sorted), *adjusted = allocate(count, sizeof *adjusted);
+    for (size_t i = 0; i < count; i++) {
+        double *at = bsearch(&p[i], sorted, count, sizeof *sorted, by_value);
+        p[i] = adjusted[at - sorted];
+    }
+    free(sorted);
+    free(adjusted);
+}
+
+static double *sorted_copy(const double *p, size_t count)
+{
+    double *sorted = allocate(count, sizeof *sorted);
     if (count > 0)
         memcpy(sorted, p, count * sizeof *p);
     sort(sorted, count);
-    double least = 1;
+    return sorted;
+}
+
+void adjust_for_any(double *p, size_t count)
+{
+    double *sorted = sorted_copy(p, count), *adjusted = allocate(count, sizeof *adjusted), most = 0;
+    for (size_t i = 0; i < count; i++) {
+        double chance = sorted[i] * (double)(count - i);
+        most = chance > most ? chance : most;
+        adjusted[i] = most < 1 ? most : 1;
+    }
+    put_back(p, count, sorted, adjusted);
+}
+
+void adjust_for_many(double *p, size_t count)
+{
+    double *sorted = sorted_copy(p, count), *adjusted = allocate(count, sizeof *adjusted), least = 1;
     for (size_t i = count; i > 0; i--) {
         double rate = sorted[i - 1] * (double)count / (double)i;
         least = rate < least ? rate : least;
         adjusted[i - 1] = least;
     }
-    for (size_t i = 0; i < count; i++) {
-        double *at = bsearch(&p[i], sorted, count, sizeof *sorted, by_value);
-        p[i] = adjusted[at - sorted]; /* equal ones were adjusted alike */
-    }
-    free(sorted);
-    free(adjusted);
+    put_back(p, count, sorted, adjusted);
 }

@@ -31,5 +31,8 @@ typedef struct ratio {
 
 ratio ratio_of(const double *a, size_t a_count, const double *b, size_t b_count);
 
+/* Holm: replaces each p by the least probability of any false alarm among all of them at which it would be found. */
+void adjust_for_any(double *p, size_t count);
+
 /* Benjamini and Hochberg: replaces each p by the least false discovery rate at which it would be found. */
 void adjust_for_many(double *p, size_t count);

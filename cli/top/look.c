@@ -2,6 +2,7 @@
 #include "top.h"
 
 #include "cli/cli.h"
+#include "profile/copy.h"
 #include "profile/document.h"
 
 #include "src/park/clock.h"
@@ -60,8 +61,7 @@ static void look_at(top *t, uint32_t i, uint64_t elapsed)
     const stats_table *s = t->live.copy;
     const stats_row *row = &s->locks[i];
     static const stats_detail none;
-    const stats_detail *d =
-        row->detail < STATS_DETAILS && row->detail != 0 ? &s->details[row->detail] : &none;
+    const stats_detail *d = table_detail(s, row) != NULL ? table_detail(s, row) : &none;
     bool lock = row->kind != STATS_COND;
     top_lock l = {.row = i,
                   .acquisitions = rate(row->acquisitions, &t->acquisitions[i], elapsed),
@@ -79,9 +79,8 @@ bool top_look(top *t, int order)
     if (!live_read(&t->live))
         return false;
     uint64_t now = pawl_nanoseconds(CLOCK_MONOTONIC), elapsed = t->taken_ns > 0 ? now - t->taken_ns : 0;
-    uint32_t used = t->live.copy->locks_used;
     t->taken_ns = now;
-    t->rows = used + 1 < STATS_LOCKS ? used + 1 : STATS_LOCKS;
+    t->rows = table_rows(t->live.copy);
     t->count = 0;
     for (uint32_t i = 1; i < t->rows; i++)
         look_at(t, i, elapsed);
@@ -94,11 +93,11 @@ bool top_look(top *t, int order)
 static const char *site_name(top *t, uint32_t stack, char *room)
 {
     const stats_table *s = t->live.copy;
-    if (stack == 0 || stack >= STATS_STACKS || s->stacks[stack].first + s->stacks[stack].depth > STATS_FRAMES)
+    const stats_stack *found = table_stack(s, stack);
+    if (found == NULL)
         return "?";
     json_t *d = document_new("");
-    json_int_t place =
-        document_stack(d, t->live.symbols, &s->frames[s->stacks[stack].first], s->stacks[stack].depth);
+    json_int_t place = document_stack(d, t->live.symbols, &s->frames[found->first], found->depth);
     const char *text = site_text(d, json_array_get(json_object_get(d, "stacks"), (size_t)place), room);
     json_decref(d);
     return text;

@@ -6,6 +6,7 @@
 #include "cli/parse.h"
 #include "profile/document.h"
 #include "profile/reports.h"
+#include "profile/utf8.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -110,16 +111,16 @@ static void print_json(output *o, top *t)
         const top_lock *l = &t->locks[i];
         snprintf(address, sizeof address, "0x%jx", (uintmax_t)t->live.copy->locks[l->row].lock);
         json_t *item =
-            json_pack("{ss ss sI sI sI sI sI sI ss}", "name", top_name(t, l), "address", address,
+            json_pack("{so ss sI sI sI sI sI sI so}", "name", utf8_json(top_name(t, l)), "address", address,
                       "acquisitions_per_second", (json_int_t)l->acquisitions, "waits_per_second",
                       (json_int_t)l->waits, "waited_ns_per_second", (json_int_t)l->waited_ns, "worst_ns",
                       (json_int_t)l->worst_ns, "waiting", (json_int_t)l->waiting, "owner",
-                      (json_int_t)l->owner, "holder", top_holder(t, l, holder, sizeof holder));
+                      (json_int_t)l->owner, "holder", utf8_json(top_holder(t, l, holder, sizeof holder)));
         if (json_array_append_new(locks, item) != 0)
             fail("out of memory");
     }
-    output_json(o, json_pack("{si sI ss so}", "format", 1, "pid", (json_int_t)t->live.pid, "program",
-                             t->live.copy->program, "locks", locks));
+    output_json(o, json_pack("{si sI so so}", "format", 1, "pid", (json_int_t)t->live.pid, "program",
+                             utf8_json(t->live.copy->program), "locks", locks));
 }
 
 /* Who blocks whom on the lock at this address. */
@@ -129,7 +130,7 @@ static void print_blame(output *o, top *t, uintptr_t lock)
     char address[32];
     size_t i;
     snprintf(address, sizeof address, "0x%jx", (uintmax_t)lock);
-    document_add_table(d, t->live.copy, t->live.copy->start_ns, t->taken_ns);
+    document_add_table(d, t->live.copy, t->live.copy->locks, t->live.copy->start_ns, t->taken_ns);
     document_finish(d);
     json_array_foreach (json_object_get(d, "locks"), i, item)
         if (strcmp(text_in(item, "address"), address) == 0)
@@ -181,7 +182,8 @@ static void show(const char *text)
     fputs("\033[H\033[J", o.file);
     for (int line = 0; *text != '\0' && line < size.ws_row - 1; line++) {
         int length = (int)strcspn(text, "\n");
-        fprintf(o.file, "%.*s\r\n", length < size.ws_col ? length : size.ws_col, text);
+        int shown = length < size.ws_col ? length : (int)utf8_cut(text, size.ws_col);
+        fprintf(o.file, "%.*s\r\n", shown, text);
         text += length + (text[length] == '\n');
     }
     output_close(&o);

@@ -48,6 +48,7 @@ static _Noreturn void become(const tuning *s, const candidate *c, int output, co
         dup2(output, STDERR_FILENO) < 0)
         _exit(CANNOT_EXECUTE);
     unsetenv("PAWL_STATS");
+    unsetenv("PAWL_PROFILE");
     unsetenv("PAWL_MUTEX"); /* what is measured is what will be recommended */
     unsetenv("PAWL_WAIT");
     if (g->variable != NULL)
@@ -84,7 +85,8 @@ static void check_status(const tuning *s, const candidate *c, int status, FILE *
 /* The last match counts: programs say at the end what they did. */
 static double printed(const tuning *s, const candidate *c, FILE *text)
 {
-    double value = NAN;
+    double value = 0;
+    bool any = false;
     char *line = NULL;
     size_t room = 0;
     rewind(text);
@@ -95,12 +97,17 @@ static double printed(const tuning *s, const candidate *c, FILE *text)
         regmatch_t *part = match[1].rm_so >= 0 ? &match[1] : &match[0];
         char *end;
         double found = strtod(line + part->rm_so, &end);
-        if (end != line + part->rm_so)
+        if (end != line + part->rm_so) {
             value = found;
+            any = true;
+        }
     }
     free(line);
-    if (isnan(value))
+    if (!any)
         fail("--metric '%s': '%s' (%s) printed no number like this", s->metric_text, s->argv[0], c->name);
+    if (!isfinite(value) || value <= 0)
+        fail("--metric '%s': '%s' (%s) printed %g: only numbers above 0 can be compared", s->metric_text,
+             s->argv[0], c->name, value);
     return value;
 }
 
@@ -146,16 +153,11 @@ bool tune_run(const tuning *s, const candidate *c, double limit, double *values)
     return run(s, c, &(ground){.library = c->library}, limit, values);
 }
 
-static void find_worst(const stats_table *t, void *input)
+static void find_worst(const stats_table *t, const stats_row *rows, void *input)
 {
-    uint64_t *worst = input;
-    for (uint32_t i = 1; i <= t->locks_used && i < STATS_LOCKS; i++) {
-        const stats_row *row = &t->locks[i];
-        if (row->kind == STATS_COND || row->detail == 0 || row->detail >= STATS_DETAILS)
-            continue;
-        uint64_t ns = stats_get(&t->details[row->detail].wait.worst_ns);
-        *worst = ns > *worst ? ns : *worst;
-    }
+    (void)rows;
+    uint64_t *worst = input, ns = stats_get(&t->worst_call_ns);
+    *worst = ns > *worst ? ns : *worst;
 }
 
 /* Of glibc's own mutexes, which have no tables. */

@@ -64,7 +64,7 @@ static error_t parse(int key, char *argument, struct argp_state *state)
 static const struct argp_option options[] = {
     {"metric", 'm', "REGEX", 0,
      "What counts is the number that the command prints where the extended regular expression, or its first "
-     "group, matches; "
+     "group, matches, and that must be above 0; "
      "without it, wall time",
      0},
     {"lower", 'L', NULL, 0, "With --metric: the lower the better", 0},
@@ -80,13 +80,16 @@ static const struct argp_option options[] = {
     {0},
 };
 
-static const struct argp argp = {.options = options,
-                                 .parser = parse,
-                                 .args_doc = "[--] COMMAND [ARGUMENT...]",
-                                 .doc = "Run a command as it is and with other locks under it, in turn, and "
-                                        "say which is better: only if it can't be chance. "
-                                        "Its output is not shown.",
-                                 .children = common_options};
+static const struct argp argp = {
+    .options = options,
+    .parser = parse,
+    .args_doc = "[--] COMMAND [ARGUMENT...]",
+    .doc = "Run a command as it is and with other locks under it, in turn, and "
+           "say which is better: only if it can't be chance, by Mann and "
+           "Whitney's test at 5 %, corrected by Holm's method for all candidates and "
+           "all that is compared together. "
+           "Its output is not shown.",
+    .children = common_options};
 
 /* What follows the colon: of the mutex a setting of its own, of others a policy. */
 static void choose_setting(candidate *c, const char *name)

@@ -12,7 +12,7 @@ enum { WALL, CPU, PRINTED, WORST_WAIT, QUANTITIES };
 /* With native: above 1 is better. */
 typedef struct comparison {
     ratio times;
-    double p; /* Mann-Whitney's, adjusted for the number of candidates */
+    double p; /* Mann-Whitney's, adjusted for all candidates and quantities */
     bool sure, better, worse;
 } comparison;
 

@@ -3,6 +3,7 @@
 
 #include "cli/grid.h"
 #include "cli/json.h"
+#include "profile/utf8.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -17,13 +18,13 @@ int tune_goal(const tuning *s)
 
 void tune_check_runs(const tuning *s)
 {
-    size_t runs = 1;
+    size_t runs = 1, quantities = s->waits ? 3 : 2;
     double p = 1; /* the least that Mann and Whitney's test gives for so many */
-    while (p * (double)(s->count - 1) > significance)
+    while (p * (double)((s->count - 1) * quantities) > significance)
         runs++, p *= (double)runs / (double)(2 * (2 * runs - 1));
     if (s->runs < runs)
-        fail("--runs %zu: too few to prove anything about %zu candidates; %zu would do", s->runs,
-             s->count - 1, runs);
+        fail("--runs %zu: too few to prove anything about %zu candidate%s and %zu quantities; %zu would do",
+             s->runs, s->count - 1, s->count == 2 ? "" : "s", quantities, runs);
 }
 
 static bool higher_is_better(const tuning *s, int quantity)
@@ -89,32 +90,26 @@ static comparison compare(const tuning *s, const candidate *c, int quantity, dou
     return with;
 }
 
-static void judge(tuning *s, int quantity)
-{
-    const candidate *native = &s->candidates[0];
-    double *p = allocate(s->count, sizeof *p);
-    size_t judged = 0;
-    for (size_t i = 1; i < s->count; i++)
-        if (!s->candidates[i].gave_up)
-            p[judged++] =
-                mann_whitney(s->candidates[i].values[quantity], s->runs, native->values[quantity], s->runs);
-    adjust_for_many(p, judged);
-    judged = 0;
-    for (size_t i = 1; i < s->count; i++)
-        if (!s->candidates[i].gave_up)
-            s->candidates[i].with_native[quantity] = compare(s, &s->candidates[i], quantity, p[judged++]);
-    free(p);
-    s->choice[quantity] = choose(s, quantity);
-}
-
+/* All that is asked is asked at once: each further candidate or quantity is another chance to be fooled. */
 void tune_judge(tuning *s)
 {
+    double *p = allocate(s->count * QUANTITIES, sizeof *p);
+    size_t asked = 0, judged = 0;
+    for (int q = 0; q < QUANTITIES; q++)
+        for (size_t i = 0; i < s->count; i++) {
+            candidate *c = &s->candidates[i];
+            c->median[q] = c->gave_up ? NAN : median_of(s, c, q);
+            if (i > 0 && !c->gave_up && is_judged(s, q))
+                p[asked++] = mann_whitney(c->values[q], s->runs, s->candidates[0].values[q], s->runs);
+        }
+    adjust_for_any(p, asked);
     for (int q = 0; q < QUANTITIES; q++) {
-        for (size_t i = 0; i < s->count; i++)
-            s->candidates[i].median[q] = s->candidates[i].gave_up ? NAN : median_of(s, &s->candidates[i], q);
-        if (is_judged(s, q))
-            judge(s, q);
+        for (size_t i = 1; i < s->count; i++)
+            if (!s->candidates[i].gave_up && is_judged(s, q))
+                s->candidates[i].with_native[q] = compare(s, &s->candidates[i], q, p[judged++]);
+        s->choice[q] = is_judged(s, q) ? choose(s, q) : NULL;
     }
+    free(p);
 }
 
 /* ---- for people */
@@ -153,16 +148,36 @@ static size_t list_quantities(const tuning *s, int *quantities)
 static const char *const titles[QUANTITIES] = {"wall s", "CPU s", "printed", "worst wait ms"},
                          *const names[QUANTITIES] = {"Wall time", "CPU time", "What it prints", "Worst wait"};
 
+/* As a shell reads it. */
+static void print_word(output *o, const char *text)
+{
+    static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_@%+=:,./-";
+    if (*text != '\0' && strspn(text, plain) == strlen(text)) {
+        fputs(text, o->file);
+        return;
+    }
+    fputc('\'', o->file);
+    for (; *text != '\0'; text++)
+        if (*text == '\'')
+            fputs("'\\''", o->file);
+        else
+            fputc(*text, o->file);
+    fputc('\'', o->file);
+}
+
 static void print_use(output *o, const tuning *s, const candidate *c)
 {
     const char *variable = c->variable != NULL ? c->variable : "", *equals = c->variable != NULL ? "=" : "",
                *value = c->variable != NULL ? c->value : "", *space = c->variable != NULL ? " " : "";
     fprintf(o->file, "  once:            %s%s%s%spawl run --lock %s --", variable, equals, value, space,
             c->lock);
-    for (char **a = s->argv; *a != NULL; a++)
-        fprintf(o->file, " %s", *a);
-    fprintf(o->file, "\n  environment:     LD_PRELOAD=%s%s%s%s%s\n", c->library, space, variable, equals,
-            value);
+    for (char **a = s->argv; *a != NULL; a++) {
+        fputc(' ', o->file);
+        print_word(o, *a);
+    }
+    fputs("\n  environment:     LD_PRELOAD=", o->file);
+    print_word(o, c->library);
+    fprintf(o->file, "%s%s%s%s\n", space, variable, equals, value);
     bool mutex = strncmp(c->lock, "pawl_", 5) == 0;
     fprintf(o->file, "  in the code:     #include <pawl/%s.h>, and %s%s instead of pthread_mutex_t",
             mutex ? c->lock + 5 : c->lock, mutex ? "" : "pawl_", c->lock);
@@ -214,8 +229,9 @@ void tune_text(output *o, const tuning *s)
     }
     for (size_t i = 0; i < s->count; i++)
         add_row(&g, s, &s->candidates[i], quantities, count);
-    fprintf(o->file, "medians of %zu runs each, interleaved; %s counts\n", s->runs,
-            s->metric_text != NULL ? "what the program prints" : "wall time");
+    fprintf(o->file,
+            "medians of %zu runs each, interleaved; %s counts; p by Mann and Whitney, adjusted by Holm\n",
+            s->runs, s->metric_text != NULL ? "what the program prints" : "wall time");
     grid_print(&g, o->file);
     grid_free(&g);
     fputc('\n', o->file);
@@ -260,9 +276,10 @@ void tune_json(output *o, const tuning *s)
     int goal = tune_goal(s);
     for (size_t i = 0; i < s->count; i++) {
         const candidate *c = &s->candidates[i];
-        json_t *item = json_pack("{ss ss? ss? ss? ss? so so so so so so so ss}", "name", c->name, "lock",
-                                 c->lock, "variable", c->variable, "value", c->value, "library", c->library,
-                                 "wall_s", runs_of(s, c, WALL), "cpu_s", runs_of(s, c, CPU), "printed",
+        json_t *item = json_pack("{ss ss? ss? ss? so so so so so so so so ss}", "name", c->name, "lock",
+                                 c->lock, "variable", c->variable, "value", c->value, "library",
+                                 c->library != NULL ? utf8_json(c->library) : json_null(), "wall_s",
+                                 runs_of(s, c, WALL), "cpu_s", runs_of(s, c, CPU), "printed",
                                  runs_of(s, c, PRINTED), "worst_wait_s", runs_of(s, c, WORST_WAIT), "goal",
                                  comparison_json(s, c, goal), "cpu", comparison_json(s, c, CPU), "worst_wait",
                                  comparison_json(s, c, WORST_WAIT), "verdict", verdict_of(s, c, goal));

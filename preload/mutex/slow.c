@@ -78,8 +78,10 @@ static int acquire(mutex *m, const request *r)
     int error = 0;
     bool counts = stats_on;
     stats_call call;
-    if (counts)
+    if (counts) {
         stats_ask(&call, m, STATS_MUTEX, r->site);
+        call.relocks = r->relocks;
+    }
     bool tries = !r->waits || r->deadline != NULL || counts;
     if (!tries || !reentrant_try(m)) {
         if (counts && r->waits)
@@ -202,7 +204,7 @@ void mutex_relocked(mutex *m, uint32_t depth, const void *site)
 
 void mutex_relock(mutex *m, uint32_t depth, const void *site)
 {
-    request r = {.site = site, .waits = true};
+    request r = {.site = site, .waits = true, .relocks = true};
     adopt(m, &r);
     acquire(m, &r);
     set_depth(m, depth);

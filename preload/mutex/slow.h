@@ -11,6 +11,7 @@
 typedef struct request {
     const void *site;                /* the program's call                       */
     bool waits;                      /* not trylock                              */
+    bool relocks;                    /* for a condition variable                 */
     int clock;                       /* of the deadline                          */
     const struct timespec *deadline; /* null: none                */
 } request;

@@ -25,6 +25,15 @@ static inline void stats_add_shared(stats_count *c, uint64_t n)
     atomic_fetch_add_explicit(c, n, memory_order_relaxed);
 }
 
+/* Any thread may call it. */
+static inline void stats_raise_shared(stats_count *most, uint64_t n)
+{
+    uint64_t before = stats_get(most);
+    while (n > before && !atomic_compare_exchange_weak_explicit(most, &before, n, memory_order_relaxed,
+                                                                memory_order_relaxed))
+        ;
+}
+
 /* The next free place of an array, counted from 1; 0: none is left. */
 static inline uint32_t stats_take(stats_id *used, uint32_t n, uint32_t size)
 {

@@ -37,10 +37,7 @@ static void record_shared(stats_times *t, uint64_t ns)
     stats_add_shared(&t->count, 1);
     stats_add_shared(&t->total_ns, ns);
     stats_add_shared(&t->buckets[bucket_of(ns)], 1);
-    uint64_t worst = stats_get(&t->worst_ns);
-    while (ns > worst && !atomic_compare_exchange_weak_explicit(&t->worst_ns, &worst, ns,
-                                                                memory_order_relaxed, memory_order_relaxed))
-        ;
+    stats_raise_shared(&t->worst_ns, ns);
 }
 
 /* ---- rows */
@@ -85,7 +82,7 @@ static stats_row *add_row(stats_id *slot, uintptr_t address, stats_kind kind)
 /* The lock's row, new if need be; NULL if there is no room. */
 static inline stats_row *row_of(const void *lock, stats_kind kind, bool make)
 {
-    enum { NEIGHBOURHOOD = 64 };
+    enum { NEIGHBOURHOOD = 512 };
     uintptr_t address = (uintptr_t)lock;
     size_t first = (size_t)stats_mix(address >> 2);
     for (size_t i = 0; i < NEIGHBOURHOOD; i++) {
@@ -159,6 +156,7 @@ void stats_ask(stats_call *c, const void *lock, stats_kind kind, const void *sit
     c->row = row;
     c->site = site;
     c->start_ns = 0;
+    c->relocks = false;
     c->stack = row != NULL && wants_stack(row) ? stats_stack_here(site) : 0;
 }
 
@@ -168,9 +166,12 @@ void stats_wait_begin(stats_call *c)
     c->holder = c->holder_tid = 0;
     c->held_since = 0;
     c->waiting = NULL;
+    c->unlisted = false;
     stats_row *row = c->row;
-    if (row == NULL)
+    if (row == NULL) {
+        stats_enlist(c);
         return;
+    }
     need_detail(row);
     stats_detail *d = detail_of(row);
     if (d != NULL)
@@ -198,6 +199,11 @@ void stats_wait_end(stats_call *c)
     stats_discharge(c);
 }
 
+static bool is_compared(const stats_call *c)
+{
+    return !c->relocks && atomic_load_explicit(&c->row->kind, memory_order_relaxed) == STATS_MUTEX;
+}
+
 static void waited(stats_call *c, uint64_t now)
 {
     uint64_t ns = now - c->start_ns + 1;
@@ -207,6 +213,8 @@ static void waited(stats_call *c, uint64_t now)
         atomic_fetch_sub_explicit(&d->waiting, 1, memory_order_relaxed);
     }
     stats_discharge(c);
+    if (is_compared(c))
+        stats_raise_shared(&stats_tables->worst_call_ns, ns);
     met(c->row, c->stack, c->holder, ns);
     stats_keep_if_long(c, now);
 }
@@ -214,8 +222,10 @@ static void waited(stats_call *c, uint64_t now)
 static void acquired_beyond(const stats_call *c)
 {
     stats_add_shared(&stats_tables->beyond, 1);
-    if (c->start_ns > 0)
+    if (c->start_ns > 0) {
         record_shared(&stats_tables->beyond_wait, pawl_nanoseconds(CLOCK_MONOTONIC) - c->start_ns + 1);
+        stats_discharge(c);
+    }
 }
 
 /* For a waiter that found the lock between two owners, handed off to a thread that did not run yet. */
@@ -277,8 +287,10 @@ void stats_released(const void *lock)
 
 void stats_cond_waited(stats_call *c)
 {
-    if (c->row == NULL)
+    if (c->row == NULL) {
+        stats_discharge(c);
         return;
+    }
     c->holder = stats_get_id(&c->row->stack);
     c->holder_tid = stats_get_id(&c->row->owner);
     stats_add(&c->row->acquisitions, 1);

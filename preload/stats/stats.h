@@ -21,10 +21,12 @@ typedef struct stats_call {
     uint32_t stack;                /* 0: not captured */
     uint32_t holder, holder_tid;   /* when it began to wait */
     uint64_t start_ns, held_since; /* start 0: it does not wait */
-    stats_wait *waiting;           /* its place among those that wait; NULL: none was free */
+    stats_wait *waiting;           /* its place among those that wait, if it has one */
+    bool unlisted;                 /* none was free */
+    bool relocks;                  /* for a condition variable that was waited for */
 } stats_call;
 
-/* Before the first try. The call site is the return address of the pthread function. */
+/* Before the first try. The call site is the return address of the pthread function. `relocks` may be set after it. */
 void stats_ask(stats_call *c, const void *lock, stats_kind kind, const void *site);
 
 /* The lock is taken, and the caller is about to wait. */

@@ -22,7 +22,7 @@
 #include <stdint.h>
 
 enum {
-    STATS_VERSION = 2,
+    STATS_VERSION = 3,
     STATS_LOCKS = 1 << 20,
     STATS_INDEX = 1 << 21,
     STATS_DETAILS = 1 << 14,
@@ -151,6 +151,10 @@ typedef struct stats_table {
     stats_count lost_meets, lost_stacks, cut_stacks; /* for want of room, room, time */
     stats_count beyond;                              /* acquisitions of locks without a row */
     stats_times beyond_wait;
+    stats_count unlisted; /* waits that have not ended, and for which there is no room in waiting[] */
+    stats_count
+        worst_call_ns; /* the longest wait in a call that locks a mutex, as libpawl-native.so measures it: not for
+                                  a spin lock, nor to get the mutex back after waiting for a condition variable */
     _Atomic uint32_t worst_lock, maps_lock;
     stats_shard shards[STATS_SHARDS];
     stats_longest worst[2]; /* for locks; for condition variables */

@@ -56,11 +56,13 @@ void stats_keep_if_long(const stats_call *c, uint64_t end)
     uint64_t ns = end - c->start_ns;
     if (ns > stats_get(&w->end_ns) - stats_get(&w->start_ns)) {
         stats_set(&w->end_ns, 0);
+        atomic_thread_fence(
+            memory_order_release); /* who reads any of what follows finds it free, or complete */
         stats_set(&w->start_ns, c->start_ns);
         stats_set_id(&w->waiter_tid, self.tid);
         describe(w, c);
         prctl(PR_GET_NAME, w->waiter_name);
-        stats_set(&w->end_ns, end);
+        atomic_store_explicit(&w->end_ns, end, memory_order_release);
         stats_set(&l->least_ns, second < ns ? second : ns);
     }
     atomic_store_explicit(&t->worst_lock, 0, memory_order_release);
@@ -69,7 +71,8 @@ void stats_keep_if_long(const stats_call *c, uint64_t end)
 void stats_enlist(stats_call *c)
 {
     enum { NEIGHBOURHOOD = 32 };
-    for (uint32_t i = 0; i < NEIGHBOURHOOD && c->waiting == NULL && self.tid != 0; i++) {
+    bool fits = c->row != NULL && self.tid != 0;
+    for (uint32_t i = 0; i < NEIGHBOURHOOD && c->waiting == NULL && fits; i++) {
         stats_wait *w = &stats_tables->waiting[(self.tid + i) % STATS_WAITING];
         uint32_t nobody = 0;
         if (stats_get_id(&w->waiter_tid) == 0 &&
@@ -77,14 +80,20 @@ void stats_enlist(stats_call *c)
                                                     memory_order_relaxed))
             c->waiting = w;
     }
-    if (c->waiting == NULL)
+    c->unlisted = c->waiting == NULL;
+    if (c->unlisted) {
+        stats_add_shared(&stats_tables->unlisted, 1);
         return;
+    }
     describe(c->waiting, c);
-    stats_set(&c->waiting->start_ns, c->start_ns); /* last: now it counts */
+    /* Last: now it counts, and all the rest of it is there. */
+    atomic_store_explicit(&c->waiting->start_ns, c->start_ns, memory_order_release);
 }
 
 void stats_discharge(const stats_call *c)
 {
+    if (c->unlisted)
+        atomic_fetch_sub_explicit(&stats_tables->unlisted, 1, memory_order_relaxed);
     if (c->waiting == NULL)
         return;
     stats_set(&c->waiting->start_ns, 0);

@@ -1,5 +1,6 @@
 /* add.c - from what the kernel told to the profile */
 #include "collected.h"
+#include "profile/utf8.h"
 
 #include "cli/cli.h"
 
@@ -72,8 +73,7 @@ static void name_lock(const adding *a, json_t *lock, uint64_t address, const jso
     else
         snprintf(text, sizeof text, "%s at 0x%" PRIx64 ", waited for in %s", text_in(lock, "kind"), address,
                  site_text(a->document, stack, place));
-    json_t *value = json_string(text);
-    json_object_set_new(lock, "name", value != NULL ? value : json_string("?"));
+    json_object_set_new(lock, "name", utf8_json(text));
 }
 
 /* A condition variable sleeps on either of two words, side by side. */
@@ -159,15 +159,14 @@ static void add_longest(adding *a)
         const struct attach_long *e = &a->collected->longest[i];
         char name[sizeof e->name + 1] = "";
         memcpy(name, e->name, sizeof e->name);
-        json_t *thread = json_string(name);
         append(a, "worst",
                json_pack("{sI sI sI sI sI sI sI so so so sb}", "process", (json_int_t)a->collected->pid,
                          "lock", place_of_lock(a, e->address, e->waiter), "start_ns",
                          (json_int_t)(e->start_ns - a->collected->start_ns), "waited_ns",
                          (json_int_t)(e->end_ns - e->start_ns), "held_since_ns", (json_int_t)-1, "waiter_tid",
                          (json_int_t)e->waiter_tid, "holder_tid", (json_int_t)e->waker_tid, "waiter",
-                         stack_of(a, e->waiter), "holder", stack_of(a, e->waker), "thread",
-                         thread != NULL ? thread : json_string("?"), "unfinished", e->unfinished != 0));
+                         stack_of(a, e->waiter), "holder", stack_of(a, e->waker), "thread", utf8_json(name),
+                         "unfinished", e->unfinished != 0));
     }
 }
 
@@ -180,14 +179,12 @@ static void add_process(const adding *a)
         total += c->times[i].total_ns;
         unfinished += c->times[i].unfinished;
     }
-    json_t *name = json_string(c->program);
     append(a, "processes",
            json_pack("{sI so sn sI sI sI sI sI sI sI}", "pid", (json_int_t)c->pid, "program",
-                     name != NULL ? name : json_string("?"), "acquisitions", "locks",
-                     (json_int_t)json_object_size(a->locks), "contended", (json_int_t)count, "waited_ns",
-                     (json_int_t)total, "void_waits", (json_int_t)c->voids, "still_waiting",
-                     (json_int_t)unfinished, "lost_waits", (json_int_t)c->lost_waits, "lost_stacks",
-                     (json_int_t)c->lost_stacks));
+                     utf8_json(c->program), "acquisitions", "locks", (json_int_t)json_object_size(a->locks),
+                     "contended", (json_int_t)count, "waited_ns", (json_int_t)total, "void_waits",
+                     (json_int_t)c->voids, "still_waiting", (json_int_t)unfinished, "lost_waits",
+                     (json_int_t)c->lost_waits, "lost_stacks", (json_int_t)c->lost_stacks));
 }
 
 void document_add_collected(json_t *document, const collected *c, uint32_t depth)

@@ -14,9 +14,19 @@
 
 #include "futex.h"
 #include "futex_maps.h"
+#include "futex_stacks.h"
 
 enum { SYS_FUTEX = 202, SYS_RESTART = 219, OP_MASK = 127, ASLEEP = 1 | 4 /* or stopped in its sleep */ };
-enum { WOULD_BLOCK = -11, RESTART_FIRST = -512, RESTART_LAST = -516 };
+/* Of the kernel's own error numbers: the call goes on after a signal; unless a handler runs that does not want it (SYS), or
+ * any handler (NOHAND, BLOCK). */
+enum {
+    WOULD_BLOCK = -11,
+    RESTART_SYS = 512,
+    RESTART_NOINTR = 513,
+    RESTART_NOHAND = 514,
+    RESTART_BLOCK = 516
+};
+enum { HANDLER_RESTARTS = 0x10000000 /* SA_RESTART */ };
 
 static int is_target(void)
 {
@@ -25,93 +35,6 @@ static int is_target(void)
         return bpf_get_current_pid_tgid() >> 32 == target;
     return bpf_get_ns_current_pid_tgid(namespace_dev, namespace_ino, &ids, sizeof ids) == 0 &&
            ids.tgid == target;
-}
-
-/* ---- stacks */
-
-static int is_code(uint64_t word)
-{
-    for (int i = 0; i < ATTACH_RANGES; i++)
-        if (word - range_from[i] < range_to[i] - range_from[i])
-            return 1;
-    return 0;
-}
-
-static uint64_t mix(uint64_t hash, uint64_t word)
-{
-    hash = (hash ^ word) * 0x9e3779b97f4a7c15;
-    return hash ^ hash >> 29;
-}
-
-/* A loop that the verifier follows, not bpf_loop(): no call for each word. */
-static uint64_t hash_of(const struct attach_sample *s, struct pt_regs *r)
-{
-    uint64_t hash = mix(1, r->ip), from = (r->sp - s->base) & (ATTACH_CHUNK - 8);
-    for (uint32_t i = 0; i < ATTACH_HASHED / 8; i++) {
-        uint64_t at = from + i * 8;
-        if (at + 8 > s->size || at > ATTACH_STACK - 8)
-            break;
-        uint64_t word = *(const uint64_t *)&s->bytes[at];
-        if (is_code(word))
-            hash = mix(hash, word);
-    }
-    return hash;
-}
-
-static long read_chunk(uint32_t i, void *input)
-{
-    struct attach_sample *s = *(struct attach_sample **)input;
-    uint32_t at = (i * ATTACH_CHUNK) & (ATTACH_STACK - ATTACH_CHUNK);
-    if (bpf_probe_read_user(&s->bytes[at], ATTACH_CHUNK, (void *)(s->base + at)) != 0)
-        return 1;
-    s->size = at + ATTACH_CHUNK;
-    return 0;
-}
-
-static void take_registers(struct attach_sample *s, struct pt_regs *r)
-{
-    uint64_t *to = s->registers; /* in DWARF's order */
-    to[0] = r->ax, to[1] = r->dx, to[2] = r->cx, to[3] = r->bx, to[4] = r->si, to[5] = r->di, to[6] = r->bp;
-    to[ATTACH_SP] = r->sp;
-    to[8] = r->r8, to[9] = r->r9, to[10] = r->r10, to[11] = r->r11;
-    to[12] = r->r12, to[13] = r->r13, to[14] = r->r14, to[15] = r->r15;
-    to[ATTACH_PC] = r->ip;
-}
-
-/* The number of the stack in the sample; 0 if it could not be kept. */
-static uint64_t number_of(struct attach_sample *s, struct pt_regs *r)
-{
-    uint32_t zero = 0;
-    uint64_t hash = hash_of(s, r);
-    if (bpf_map_lookup_elem(&stacks, &hash) != NULL)
-        return hash;
-    if (bpf_map_update_elem(&stacks, &hash, &zero, BPF_ANY) == 0) {
-        s->stack = hash;
-        take_registers(s, r);
-        if (bpf_ringbuf_output(&ring, s, sizeof *s, 0) == 0)
-            return hash;
-        bpf_map_delete_elem(&stacks, &hash);
-    }
-    __sync_fetch_and_add(&lost_stacks, 1);
-    return 0;
-}
-
-static void begin(struct attach_sample *s, struct pt_regs *r)
-{
-    s->type = ATTACH_SAMPLE;
-    s->base = r->sp & ~(uint64_t)(ATTACH_CHUNK - 1);
-    s->size = 0;
-}
-
-static uint64_t stack_of(struct pt_regs *r)
-{
-    uint32_t zero = 0;
-    struct attach_sample *s = bpf_map_lookup_elem(&scratch, &zero);
-    if (s == NULL)
-        return 0;
-    begin(s, r);
-    bpf_loop(ATTACH_STACK / ATTACH_CHUNK, read_chunk, &s, 0);
-    return number_of(s, r);
 }
 
 /* ---- waits */
@@ -127,43 +50,6 @@ static int wakes_in(uint32_t op)
     return op == 1 /* WAKE */ || op == 3 /* REQUEUE */ || op == 4 /* CMP_REQUEUE */ ||
            op == 5 /* WAKE_OP */ || op == 7 /* UNLOCK_PI */ || op == 10 /* WAKE_BITSET */ ||
            op == 12 /* CMP_REQUEUE_PI */;
-}
-
-SEC("tp_btf/sys_enter")
-int BPF_PROG(enter, struct pt_regs *r, long id)
-{
-    if (id != SYS_FUTEX || !is_target())
-        return 0;
-    uint32_t op = r->si & OP_MASK, tid = (uint32_t)bpf_get_current_pid_tgid();
-    if (wakes_in(op)) {
-        uint64_t stack = stack_of(r);
-        bpf_map_update_elem(&waking, &tid, &stack, BPF_ANY);
-    } else if (waits_in(op)) {
-        struct attach_waiting *before = bpf_map_lookup_elem(&waiting, &tid);
-        if (before != NULL && before->restarts && before->address == r->di) {
-            before->restarts = 0;
-            return 0;
-        }
-        struct attach_waiting w = {.address = r->di, .waiter = stack_of(r)};
-        w.start_ns = bpf_ktime_get_ns();
-        if (bpf_map_update_elem(&waiting, &tid, &w, BPF_ANY) != 0)
-            __sync_fetch_and_add(&lost_waits, 1);
-    }
-    return 0;
-}
-
-/* Runs in the thread that wakes. */
-SEC("tp_btf/sched_waking")
-int BPF_PROG(wake, struct task_struct *woken)
-{
-    uint32_t tid = (uint32_t)bpf_get_current_pid_tgid(), other = (uint32_t)woken->pid;
-    struct attach_waiting *w = bpf_map_lookup_elem(&waiting, &other);
-    uint64_t *stack = w != NULL ? bpf_map_lookup_elem(&waking, &tid) : NULL;
-    if (stack != NULL) {
-        w->waker = *stack;
-        w->waker_tid = tid;
-    }
-    return 0;
 }
 
 static void tell(const struct attach_waiting *w, uint32_t tid, uint64_t now, uint32_t unfinished)
@@ -203,25 +89,81 @@ static void finish(const struct attach_waiting *w, uint32_t tid, uint32_t unfini
         tell(w, tid, now, unfinished);
 }
 
+SEC("tp_btf/sys_enter")
+int BPF_PROG(enter, struct pt_regs *r, long id)
+{
+    if (id != SYS_FUTEX || !is_target())
+        return 0;
+    uint32_t op = r->si & OP_MASK, tid = (uint32_t)bpf_get_current_pid_tgid();
+    if (wakes_in(op)) {
+        uint64_t stack = stack_of(r);
+        bpf_map_update_elem(&waking, &tid, &stack, BPF_ANY);
+    } else if (waits_in(op)) {
+        struct attach_waiting *before = bpf_map_lookup_elem(&waiting, &tid);
+        if (before != NULL && before->restarts && before->address == r->di) {
+            before->restarts = 0;
+            return 0;
+        }
+        if (before != NULL) /* a handler interrupted it and waits itself, or jumped out of it */
+            finish(before, tid, 0);
+        struct attach_waiting w = {.address = r->di, .waiter = stack_of(r)};
+        w.start_ns = bpf_ktime_get_ns();
+        if (bpf_map_update_elem(&waiting, &tid, &w, BPF_ANY) != 0)
+            __sync_fetch_and_add(&lost_waits, 1);
+    }
+    return 0;
+}
+
+/* Runs in the thread that wakes. */
+SEC("tp_btf/sched_waking")
+int BPF_PROG(wake, struct task_struct *woken)
+{
+    uint32_t tid = (uint32_t)bpf_get_current_pid_tgid(), other = (uint32_t)woken->pid;
+    struct attach_waiting *w = bpf_map_lookup_elem(&waiting, &other);
+    uint64_t *stack = w != NULL ? bpf_map_lookup_elem(&waking, &tid) : NULL;
+    if (stack != NULL) {
+        w->waker = *stack;
+        w->waker_tid = tid;
+    }
+    return 0;
+}
+
 SEC("tp_btf/sys_exit")
 int BPF_PROG(leave, struct pt_regs *r, long result)
 {
     if (r->orig_ax != SYS_FUTEX && r->orig_ax != SYS_RESTART)
         return 0;
-    uint32_t tid = (uint32_t)bpf_get_current_pid_tgid();
-    struct attach_waiting *w = bpf_map_lookup_elem(&waiting, &tid);
-    if (w == NULL) {
+    uint32_t op = r->si & OP_MASK, tid = (uint32_t)bpf_get_current_pid_tgid();
+    if (wakes_in(op))
         bpf_map_delete_elem(&waking, &tid);
+    /* A handler may call futex() while the wait that it interrupted has not ended. */
+    struct attach_waiting *w = waits_in(op) ? bpf_map_lookup_elem(&waiting, &tid) : NULL;
+    if (w == NULL || w->address != r->di)
         return 0;
-    }
-    if (result <= RESTART_FIRST && result >= RESTART_LAST) {
-        w->restarts = 1;
+    if (result <= -RESTART_SYS && result >= -RESTART_BLOCK) {
+        w->restarts = (uint32_t)-result;
         return 0;
     }
     if (result == WOULD_BLOCK)
         __sync_fetch_and_add(&voids, 1);
     else
         finish(w, tid, 0);
+    bpf_map_delete_elem(&waiting, &tid);
+    return 0;
+}
+
+/* Runs in the thread, after its call was left as if to be restarted. */
+SEC("tp_btf/signal_deliver")
+int BPF_PROG(handle, int signal, void *info, struct k_sigaction *action)
+{
+    uint32_t tid = (uint32_t)bpf_get_current_pid_tgid();
+    struct attach_waiting *w = bpf_map_lookup_elem(&waiting, &tid);
+    if (w == NULL || w->restarts == 0 || (uint64_t)action->sa.sa_handler <= 1 /* default, ignored */)
+        return 0;
+    if (w->restarts == RESTART_NOINTR ||
+        (w->restarts == RESTART_SYS && (action->sa.sa_flags & HANDLER_RESTARTS) != 0))
+        return 0;
+    finish(w, tid, 0);
     bpf_map_delete_elem(&waiting, &tid);
     return 0;
 }

@@ -24,7 +24,7 @@ struct attach_waiting {
     uint64_t start_ns, address;
     uint64_t waiter, waker; /* stacks */
     uint32_t waker_tid;
-    uint32_t restarts; /* a signal was handled, and the call goes on */
+    uint32_t restarts; /* a signal came: which of the kernel's errors for a call that may go on; or 0 */
     uint32_t seen;     /* in the end: it still waits */
     uint32_t unused;
 };

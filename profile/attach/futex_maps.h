@@ -13,6 +13,13 @@ struct task_struct {
 struct pt_regs {
     unsigned long r15, r14, r13, r12, bp, bx, r11, r10, r9, r8, ax, cx, dx, si, di, orig_ax, ip, sp;
 };
+struct sigaction {
+    void *sa_handler;
+    unsigned long sa_flags;
+};
+struct k_sigaction {
+    struct sigaction sa;
+};
 struct bpf_iter__task {
     struct task_struct *task;
 };

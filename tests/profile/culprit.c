@@ -13,6 +13,7 @@
 #include <string.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <threads.h>
 #include <unistd.h>
 
 enum { HOLD_MS = 10, CROWD = 300 };
@@ -25,14 +26,22 @@ static bool ready;
 static int sleepers;
 static pthread_barrier_t together;
 static pid_t waiting[2]; /* threads that are about to lock */
+static const char *how = "exit";
 static bool spins;
 static int rounds = 8;
 
 /* Not inlined, and not a tail call. */
 __attribute__((noinline)) void lock_it(pthread_mutex_t *m)
 {
+    const struct timespec never = {(time_t)1 << 40, 0};
     if (spins)
         pthread_spin_lock(&spin);
+    else if (strcmp(how, "timed") == 0)
+        pthread_mutex_timedlock(m, &never);
+    else if (strcmp(how, "clock") == 0)
+        pthread_mutex_clocklock(m, CLOCK_MONOTONIC, &never);
+    else if (strcmp(how, "c11") == 0)
+        mtx_timedlock((mtx_t *)m, &never);
     else
         pthread_mutex_lock(m);
     __asm__ volatile("" ::: "memory");
@@ -193,7 +202,7 @@ static void use_many(int n)
     free(m);
 }
 
-static void end(const char *how, char **argv)
+static void end(char **argv)
 {
     static char again[] = "exit";
     if (strcmp(how, "kill") == 0)
@@ -219,7 +228,7 @@ static void end(const char *how, char **argv)
 
 int main(int argc, char **argv)
 {
-    const char *how = argc > 1 ? argv[1] : "exit";
+    how = argc > 1 ? argv[1] : how;
     rounds = argc > 2 ? atoi(argv[2]) : rounds;
     spins = strcmp(how, "spin") == 0;
     if (strcmp(how, "many") == 0) {
@@ -237,6 +246,6 @@ int main(int argc, char **argv)
     } else {
         contend();
     }
-    end(how, argv);
+    end(argv);
     return 0;
 }

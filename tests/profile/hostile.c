@@ -1,6 +1,9 @@
 /* hostile.c - a program that makes it hard to be watched: hostile HOW [N]; each way uses a lock N times or in N processes or threads */
 #include <fcntl.h>
 #include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -63,6 +66,56 @@ static void multiply(int n)
         ;
 }
 
+/* ---- a signal handler that locks, whatever it interrupts */
+
+static pthread_mutex_t in_handler = PTHREAD_MUTEX_INITIALIZER;
+static long handled, uses, contenders; /* acquisitions, each counted under its lock */
+static volatile bool over;
+
+static void lock_in_handler(int signal)
+{
+    (void)signal;
+    pthread_mutex_lock(&in_handler);
+    __atomic_add_fetch(&handled, 1, __ATOMIC_RELEASE);
+    pthread_mutex_unlock(&in_handler);
+}
+
+static void *use_all_the_time(void *argument)
+{
+    for (; !over; uses++)
+        use(1);
+    return argument;
+}
+
+static void *contend_with_the_handler(void *argument)
+{
+    sigset_t all;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, NULL);
+    for (; !over; contenders++) {
+        pthread_mutex_lock(&in_handler);
+        pthread_mutex_unlock(&in_handler);
+    }
+    return argument;
+}
+
+static void interrupt(int times)
+{
+    pthread_t user, contender;
+    signal(SIGUSR1, lock_in_handler);
+    pthread_create(&user, NULL, use_all_the_time, NULL);
+    pthread_create(&contender, NULL, contend_with_the_handler, NULL);
+    for (int i = 1; i <= times; i++) {
+        pthread_kill(user, SIGUSR1);
+        while (__atomic_load_n(&handled, __ATOMIC_ACQUIRE) < i)
+            sched_yield();
+    }
+    over = true;
+    pthread_join(user, NULL);
+    pthread_join(contender, NULL);
+    printf("mutex %ld in_handler %ld\n", uses, handled + contenders);
+}
+
 int main(int argc, char **argv)
 {
     const char *how = argc > 1 ? argv[1] : "";
@@ -90,6 +143,8 @@ int main(int argc, char **argv)
     }
     if (strcmp(how, "threads") == 0)
         return join_all(use_once, count) == count ? 0 : 4;
+    if (strcmp(how, "signals") == 0)
+        interrupt(count);
     if (strcmp(how, "multiply") == 0)
         multiply(count);
     if (strcmp(how, "exec") == 0) {

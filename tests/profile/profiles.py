@@ -3,10 +3,13 @@
 import contextlib
 import functools
 import json
+import os
 import pathlib
 import subprocess
 
-from harness import Skipped, check, folder, pawl, root
+import jsonschema
+
+from harness import Skipped, check, folder, pawl, root, run
 import harness
 
 
@@ -24,7 +27,19 @@ def profiled(f, program, *arguments, status=0, options=()):
     """The profile of a program's run."""
     p = pawl("profile", "--json", f"{f}/p.json", *options, "--", program, *arguments)
     check(p.returncode == status, f"{arguments}: exit {p.returncode}: {p.stderr}")
-    return json.loads((pathlib.Path(f) / "p.json").read_text())
+    return read(f"{f}/p.json")
+
+
+def read(path):
+    """A profile, as its schema says."""
+    profile = json.loads(pathlib.Path(path).read_text(encoding="utf-8"))
+    jsonschema.validate(profile, json.loads((root / "profile/profile.schema.json").read_text()))
+    return profile
+
+
+def default_library():
+    """Of the lock that is put under a program if none is named."""
+    return next(l["library"] for l in json.loads(harness.output("run", "--list", "--json"))["locks"] if l["default"])
 
 
 def frames(profile, stack):
@@ -59,6 +74,74 @@ def check_culprit(profile, kind="mutex", name="wanted"):
         check(wrapper == "lock_it", f"called by {wrapper}")
 
 
+@contextlib.contextmanager
+def small_disk(f):
+    """A file system with room for a page."""
+    os.mkdir(f"{f}/disk")
+    p = run("mount", "-t", "tmpfs", "-o", "size=4k", "pawl-test", f"{f}/disk")
+    if p.returncode != 0:
+        raise Skipped(f"no file system can be mounted: {p.stderr.strip()}")
+    try:
+        yield f"{f}/disk"
+    finally:
+        run("umount", f"{f}/disk")
+
+
+# Names of 401 bytes and more, of two each; a lock and a thread whose names are no UTF-8.
+NAMES = r"""
+#define _GNU_SOURCE
+#include <pthread.h>
+#include <semaphore.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+#include "asleep.h"
+pthread_mutex_t m __asm__("caf\xe9") = PTHREAD_MUTEX_INITIALIZER;
+sem_t ready;
+volatile pid_t waiter;
+__attribute__((noinline)) void HOLDER(void)
+{
+    pthread_mutex_lock(&m);
+    sem_post(&ready);
+    while (waiter == 0 || !is_asleep(waiter))
+        nap(1);
+}
+__attribute__((noinline)) void *WAITER(void *p)
+{
+    prctl(PR_SET_NAME, "w\xff");
+    sem_wait(&ready);
+    waiter = gettid();
+    pthread_mutex_lock(&m);
+    pthread_mutex_unlock(&m);
+    return p;
+}
+int main(int argc, char **argv)
+{
+    pthread_t t;
+    sem_init(&ready, 0, 0);
+    pthread_create(&t, NULL, WAITER, NULL);
+    HOLDER();
+    while (argc > 2)
+        pause();
+    pthread_mutex_unlock(&m);
+    pthread_join(t, NULL);
+}
+"""
+
+
+def with_names(f):
+    """A program with such names, and the first 400 bytes of those of its functions, if no character is cut."""
+    names = {"HOLDER": "h" + "\N{LATIN SMALL LETTER E WITH ACUTE}" * 300, "WAITER": "w" + "\N{LATIN SMALL LETTER O WITH DIAERESIS}" * 300}
+    code = NAMES
+    for word, name in names.items():
+        code = code.replace(word, name)
+    pathlib.Path(f, "names.c").write_text(code, encoding="utf-8")
+    p = run("cc", "-w", "-g", "-O1", f"-I{root}/tests/profile", "-o", f"{f}/names", f"{f}/names.c", "-lpthread")
+    check(p.returncode == 0, p.stderr)
+    return f"{f}/names", *(n[:200] for n in names.values())
+
+
 # ---- processes that run already
 
 @contextlib.contextmanager
@@ -85,7 +168,7 @@ def attached(pid, *options):
     with folder() as f:
         p = pawl("profile", "-p", pid, "--for", "500ms", "--json", f"{f}/p", *options)
         check(p.returncode == 0 and p.stderr == "", f"exit {p.returncode}: {p.stderr}")
-        return json.loads(pathlib.Path(f, "p").read_text())
+        return read(f"{f}/p")
 
 
 def hottest(profile, name):

@@ -104,6 +104,22 @@ def attach_shows_threads_that_wait_already_and_for_ever():
 
 
 @test
+def attach_counts_waits_that_a_signal_handler_ends():
+    with running(harness.build / "tests/profile/waiters", "interrupted") as process:
+        ended = lambda: [l for l in attached(process.pid)["locks"] if l["kind"] == "semaphore" and l["contended"] - l["unfinished"] >= 4]
+        eventually(ended, "never found", 60)
+
+
+@test
+def attach_knows_that_a_wait_goes_on_after_a_signal_handler_that_calls_futex():
+    with running(harness.build / "tests/profile/waiters", "restarted") as process:
+        def is_one():
+            waits = [w for _, _, w in blamed(attached(process.pid), "semaphore")]
+            return [(w["count"], w["unfinished"]) for w in waits] == [(1, 1)] and waits[0]["worst_ns"] >= 400e6
+        eventually(is_one, "it is not one wait that has not ended", 60)
+
+
+@test
 def attach_ends_with_the_process_or_when_asked_to():
     if obstacle():
         raise Skipped(obstacle())

@@ -1,14 +1,13 @@
 """pawl profile, with programs and surroundings that make it hard"""
 
-import contextlib
 import json
 import os
 import pathlib
 import signal
 import subprocess
 
-from harness import Skipped, check, children, environment, eventually, folder, pawl, run, test
-from profiles import culprit, profiled
+from harness import Skipped, check, children, environment, eventually, folder, pawl, root, run, test
+from profiles import check_culprit, culprit, default_library, profiled, read, small_disk
 import harness
 
 
@@ -54,25 +53,121 @@ def profile_holds_ten_thousand_threads_fifty_processes_and_forty_programs():
 
 
 @test
+def profile_counts_what_signal_handlers_lock():
+    with folder() as f:
+        p = pawl("profile", "--json", f"{f}/p", "--", hostile(), "signals", 200)
+        check(p.returncode == 0, f"exit {p.returncode}: {p.stderr}")
+        words = p.stdout.split()
+        expected = {words[0]: int(words[1]), words[2]: int(words[3])}
+        profile = json.loads(pathlib.Path(f, "p").read_text())
+        check({l["name"]: l["acquisitions"] for l in profile["locks"]} == expected, f"{expected}: {profile['locks']}")
+
+
+@test
+def profile_needs_no_memory_of_an_allocator_that_locks():
+    with folder() as f:
+        profile = profiled(f, harness.build / "tests/preload/locking_malloc")
+        parent = profile["processes"][0]["pid"]
+        locks = [l for l in profile["locks"] if l["name"] == "mutex" and l["process"] == parent]
+        check(len(profile["processes"]) == 6 and locks and locks[0]["acquisitions"] >= 35 * 4 * 600, str(locks))
+
+
+@test
+def reports_say_how_many_waits_had_no_place():
+    threads, places = 4200, 4096
+    with folder() as f:
+        p = pawl("profile", "--json", f"{f}/p", "-o", f"{f}/o", "--", harness.build / "tests/profile/waiters", "hang", threads)
+        check(p.returncode == 128 + signal.SIGKILL, f"exit {p.returncode}: {p.stderr}")
+        process = read(f"{f}/p")["processes"][0]
+        check(process["unlisted_waits"] >= threads - places and process["still_waiting"] + process["unlisted_waits"] == threads, str(process))
+        text = f"{process['unlisted_waits']} more had not ended, and are not shown: "
+        check(f"  {text}" in pathlib.Path(f, "o").read_text(), text)
+        check(profiled(f, culprit(), "exit", 1)["processes"][0]["unlisted_waits"] == 0, "waits that ended")
+
+
+TABLES = r"""
+#define _GNU_SOURCE
+#include "preload/stats/table.h"
+#include <dirent.h>
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+__attribute__((unused)) static void ruin(stats_table *t)
+{
+    for (int i = 1; i < STATS_STACKS; i++) {
+        t->stacks[i].first = 0xffffffffu - 3;
+        t->stacks[i].depth = 8;
+        t->stacks[i].ready = 1;
+    }
+}
+"""
+
+# While pawl looks for names, with one half of the tables read.
+MEANWHILE = TABLES + r"""
+void *dwfl_begin(const void *callbacks)
+{
+    char path[300], target[300];
+    struct dirent *e;
+    for (DIR *d = opendir("/proc/self/fd"); (e = readdir(d)) != NULL;) {
+        snprintf(path, sizeof path, "/proc/self/fd/%s", e->d_name);
+        ssize_t n = readlink(path, target, sizeof target - 1);
+        target[n > 0 ? n : 0] = '\0';
+        if (strstr(target, STATS_MAPPING) != NULL)
+            ruin(mmap(NULL, sizeof(stats_table), PROT_READ | PROT_WRITE, MAP_SHARED, atoi(e->d_name), STATS_PAGE));
+    }
+    return ((void *(*)(const void *))dlsym(RTLD_NEXT, "dwfl_begin"))(callbacks);
+}
+"""
+
+# Before it comes to its end.
+ITSELF = TABLES + r"""
+__attribute__((destructor)) static void end(void)
+{
+    char line[1000];
+    unsigned long from, to;
+    for (FILE *f = fopen("/proc/self/maps", "r"); fgets(line, sizeof line, f) != NULL;)
+        if (strstr(line, STATS_MAPPING) != NULL && sscanf(line, "%lx-%lx", &from, &to) == 2 && to - from >= sizeof(stats_table))
+            ruin((stats_table *)from);
+    _exit(0);
+}
+"""
+
+
+def shim(f, code):
+    pathlib.Path(f, "shim.c").write_text(code)
+    p = run("cc", "-w", "-shared", "-fPIC", f"-I{root}", f"-I{root}/include", "-o", f"{f}/shim.so", f"{f}/shim.c", "-ldl")
+    check(p.returncode == 0, p.stderr)
+    return f"{f}/shim.so"
+
+
+@test
+def profile_is_of_the_tables_as_they_were_whatever_is_written_meanwhile():
+    with folder() as f:
+        p = run("env", f"LD_PRELOAD={shim(f, MEANWHILE)}", harness.build / "pawl", "profile", "--json", f"{f}/p", "--", culprit(), "exit", 2)
+        check(p.returncode == 0, f"exit {p.returncode}: {p.stderr}")
+        profile = json.loads(pathlib.Path(f, "p").read_text())
+        check_culprit(profile)
+
+
+@test
+def profile_bears_a_program_that_ruins_its_tables():
+    with folder() as f:
+        p = pawl("profile", "--json", f"{f}/p", "--", "env", f"LD_PRELOAD={shim(f, ITSELF)}:{default_library()}", culprit(), "exit", 2)
+        check(p.returncode == 0, f"exit {p.returncode}: {p.stderr}")
+        profile = json.loads(pathlib.Path(f, "p").read_text())
+        check(profile["waits"] and all(w["waiter"] is None for w in profile["waits"]), str(profile["waits"]))
+
+
+@test
 def profile_keeps_what_was_preloaded_before():
     with folder() as f:
         harness.preload(f, "other", '#include <unistd.h>\n__attribute__((constructor)) static void begin(void) { write(1, "here\\n", 5); }\n')
         p = pawl("profile", "--json", f"{f}/p", "--", hostile(), "close", 3, env=environment(LD_PRELOAD=f"{f}/other.so"))
         check(p.returncode == 0 and p.stdout.endswith("here\n"), f"{p.stdout}{p.stderr}")
         check(counts(json.loads(pathlib.Path(f, "p").read_text())) == [3], "acquisitions")
-
-
-@contextlib.contextmanager
-def small_disk(f):
-    """A file system with room for a page."""
-    os.mkdir(f"{f}/disk")
-    p = run("mount", "-t", "tmpfs", "-o", "size=4k", "pawl-test", f"{f}/disk")
-    if p.returncode != 0:
-        raise Skipped(f"no file system can be mounted: {p.stderr.strip()}")
-    try:
-        yield f"{f}/disk"
-    finally:
-        run("umount", f"{f}/disk")
 
 
 @test

@@ -96,6 +96,14 @@ def page_shows_waits_that_never_ended():
 
 
 @test
+def page_says_how_many_waits_had_no_place():
+    with folder() as f:
+        p = pawl("profile", "--html", f"{f}/p.html", "--", harness.build / "tests/profile/waiters", "hang", 4200)
+        check(p.returncode == 128 + 9, p.stderr)
+        check(" more had not ended, and are not shown: " in shown(f, "light").run("return document.querySelector('.doubts').innerText"), "the note")
+
+
+@test
 def page_of_a_process_that_ran_already_says_who_woke_whom():
     if obstacle():
         raise Skipped(obstacle())

@@ -8,7 +8,7 @@ import shutil
 import signal
 
 from harness import Skipped, check, environment, folder, pawl, refused, run, test
-from profiles import blamed, check_culprit, culprit, frames, line_of, profiled, site
+from profiles import blamed, check_culprit, culprit, default_library, frames, line_of, profiled, site, with_names
 import harness
 
 
@@ -161,6 +161,95 @@ def profile_passes_signals_on_and_leaves_the_programs_output_alone():
 
 
 @test
+def reports_cut_no_character_and_bear_names_of_any_bytes():
+    with folder() as f:
+        program, holder, waiter = with_names(f)
+        p = pawl("profile", "--trace", f"{f}/t", "--json", f"{f}/j", "-o", f"{f}/o", "--", program, os.fsdecode(b"\xfe"), env=environment(LC_ALL="C"))
+        check(p.returncode == 0, f"exit {p.returncode}: {p.stderr}")
+        profile, trace = (json.loads(pathlib.Path(f, x).read_text(encoding="utf-8")) for x in "jt")
+        check(profile["locks"][0]["name"] == "caf\N{REPLACEMENT CHARACTER}" and profile["command"].endswith(" \N{REPLACEMENT CHARACTER}"), str(profile["locks"][0]))
+        check([w["thread"] for w in profile["worst"]] == ["w\N{REPLACEMENT CHARACTER}"], str(profile["worst"]))
+        event = next(e for e in trace["traceEvents"] if e["name"].startswith("wait for"))
+        check(event["args"]["blocked by"].startswith(holder + " (names.c:"), event["args"]["blocked by"])
+        check(f"blocked by {holder} (names.c:" in pathlib.Path(f, "o").read_text(encoding="utf-8"), "the text")
+        check(event["args"]["stack"][0].startswith(waiter + " (names.c:"), str(event))
+
+
+INLINED = """
+#include <pthread.h>
+pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
+static inline __attribute__((always_inline)) void innermost(void)
+{
+    pthread_mutex_lock(&m); /* INNERMOST */
+    __asm__ volatile("" ::: "memory");
+}
+static inline __attribute__((always_inline)) void middle(void)
+{
+    innermost(); /* MIDDLE */
+}
+__attribute__((noinline)) void outer(void)
+{
+    middle(); /* OUTER */
+    pthread_mutex_unlock(&m);
+}
+int main(void) { outer(); __asm__ volatile(""); return 0; }
+"""
+
+
+@test
+def profile_shows_frames_that_are_inlined():
+    with folder() as f:
+        pathlib.Path(f, "inlined.c").write_text(INLINED)
+        for compiler in ["gcc", "clang"]:
+            if not shutil.which(compiler):
+                continue
+            p = run(compiler, "-g", "-O2", "-o", f"{f}/inlined", f"{f}/inlined.c", "-lpthread")
+            check(p.returncode == 0, p.stderr)
+            profile = profiled(f, f"{f}/inlined")
+            line = lambda mark: next(i for i, l in enumerate(INLINED.splitlines(), 1) if mark in l)
+            found = [(x.get("function"), x.get("line"), x.get("inlined", False)) for x in frames(profile, profile["locks"][0]["first"])]
+            check(found[:3] == [("innermost", line("INNERMOST"), True), ("middle", line("MIDDLE"), True), ("outer", line("OUTER"), False)], f"{compiler}: {found}")
+
+
+BUILD_ID = """
+#include <pthread.h>
+static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
+static __attribute__((noinline)) void hidden(void (*work)(void))
+{
+    pthread_mutex_lock(&m); /* HELD */
+    work();
+    pthread_mutex_unlock(&m);
+}
+void keep(void (*work)(void)) { hidden(work); __asm__ volatile(""); }
+"""
+
+
+@test
+def profile_finds_the_symbols_of_a_library_by_its_build_id():
+    """As those of -dbgsym packages: a file of another name, in another folder, that only the number leads to."""
+    with folder() as f:
+        pathlib.Path(f, "kept.c").write_text(BUILD_ID)
+        pathlib.Path(f, "main.c").write_text("void keep(void (*)(void));\nstatic void nothing(void) {}\nint main(void) { keep(nothing); return 0; }\n")
+        for command in [("cc", "-g", "-O2", "-fPIC", "-shared", "-Wl,--build-id", "-o", "libkept.so", "kept.c"), ("cc", "-o", "main", "main.c", f"{f}/libkept.so"),
+                        ("objcopy", "--only-keep-debug", "libkept.so", "symbols"), ("strip", "libkept.so")]:
+            p = run(*command, cwd=f)
+            check(p.returncode == 0, p.stderr)
+        number = re.search("Build ID: ([0-9a-f]+)", run("readelf", "-n", f"{f}/libkept.so").stdout)[1]
+        profile = profiled(f, f"{f}/main")
+        names = lambda p: [(x.get("function"), x.get("line")) for x in frames(p, p["locks"][0]["first"])]
+        expected = ("hidden", next(i for i, l in enumerate(BUILD_ID.splitlines(), 1) if "HELD" in l))
+        check(expected not in names(profile), str(names(profile)))
+        script = f"mount -t tmpfs pawl-test /usr/lib/debug && mkdir -p /usr/lib/debug/.build-id/{number[:2]} && " \
+                 f"cp {f}/symbols /usr/lib/debug/.build-id/{number[:2]}/{number[2:]}.debug && exec {harness.build}/pawl profile --json {f}/found -- {f}/main"
+        if run("unshare", "--mount", "mount", "-t", "tmpfs", "pawl-test", "/usr/lib/debug").returncode != 0:
+            raise Skipped("no file system can be mounted")
+        p = run("unshare", "--mount", "sh", "-c", script)
+        check(p.returncode == 0, p.stderr)
+        profile = json.loads(pathlib.Path(f, "found").read_text())
+        check(names(profile)[0] == expected and profile["locks"][0]["name"] == "m", f"{names(profile)} {profile['locks'][0]['name']}")
+
+
+@test
 def profile_names_code_of_a_jit_by_its_map():
     with folder() as f:
         code = r"""
@@ -203,11 +292,15 @@ def profile_keeps_a_million_locks_in_a_hundred_megabytes():
         plain = int(run("python3", "-c", script, culprit(), "many", 1000000).stdout)
         with_it = int(run("python3", "-c", script, culprit(), "many", 1000000, env=stats_environment(f)).stdout)
         check(with_it - plain <= 100 * 1000, f"{with_it - plain} KB more")
+        p = run("python3", "-c", script, harness.build / "pawl", "profile", "--json", f"{f}/p", "--", culprit(), "many", 1000000)
+        most = int(p.stdout)  # of the program under it, and of pawl itself
+        check(most - plain <= 100 * 1000, f"{most - plain} KB more")
+        process = json.loads(pathlib.Path(f, "p").read_text())["processes"][0]
+        check((process["locks"], process["beyond_the_table"]) == (1000000, 0), f"not all of them: {process}")
 
 
 def stats_environment(f):
-    library = next(l["library"] for l in json.loads(harness.output("run", "--list", "--json"))["locks"] if l["default"])
-    return environment(LD_PRELOAD=library, PAWL_STATS=f"{f}/s.json")
+    return environment(LD_PRELOAD=default_library(), PAWL_STATS=f"{f}/s.json")
 
 
 @test

@@ -4,6 +4,7 @@ import contextlib
 import fcntl
 import json
 import os
+import pathlib
 import pty
 import select
 import struct
@@ -11,8 +12,8 @@ import subprocess
 import termios
 import time
 
-from harness import check, children, eventually, folder, output, pawl, refused, test
-from profiles import culprit, line_of
+from harness import Skipped, check, children, eventually, folder, output, pawl, refused, run, test
+from profiles import culprit, line_of, with_names
 import harness
 
 
@@ -55,6 +56,44 @@ def top_watches_a_program_under_run_stats():
     with running(harness.build / "pawl", "run", "--stats=s", "--", culprit(), "forever", 3) as program:
         eventually(lambda: pawl("top", "--once", "--interval", "1ms", "-p", program.pid).returncode == 0, "no tables")
         eventually(lambda: [l["name"] for l in look(program.pid)["locks"]] == ["wanted"], "never seen")
+
+
+@test
+def top_cuts_no_character_and_bears_names_of_any_bytes():
+    with folder() as f:
+        program, holder, _ = with_names(f)
+        with running(harness.build / "pawl", "profile", "-o", "p", "--", program, "stay", "here") as parent:
+            eventually(lambda: children(parent.pid), "it did not start")
+            pid = children(parent.pid)[0]
+            eventually(lambda: pawl("top", "--once", "--json", "--interval", "1ms", "-p", pid).returncode == 0, "no tables")
+            eventually(lambda: [l["name"] for l in look(pid)["locks"]] == ["caf\N{REPLACEMENT CHARACTER}"], "never seen", 30)
+            eventually(lambda: f" in {holder} (names.c:" in look(pid)["locks"][0]["holder"], "no holder", 30)
+
+
+ALONE = """
+pawl=$1 culprit=$2
+$pawl top --once 2>&1
+$pawl profile -o p1 -- $culprit forever 3 &
+while ! $pawl top --once --interval 1ms >/dev/null 2>&1; do sleep 0.05; done
+$pawl top --once --json --interval 1ms >one.json
+$pawl profile -o p2 -- $culprit forever 3 &
+while $pawl top --once --interval 1ms >/dev/null 2>&1; do sleep 0.05; done
+$pawl top --once 2>&1
+"""
+
+
+@test
+def top_finds_the_only_process_that_there_is():
+    """Among processes of its own: there may be others on this machine."""
+    apart = ("unshare", "--pid", "--fork", "--mount-proc")
+    if run(*apart, "true").returncode != 0:
+        raise Skipped("no name space for processes can be made")
+    with folder() as f:
+        p = run(*apart, "timeout", 300, "sh", "-c", ALONE, "sh", harness.build / "pawl", culprit(), cwd=f)
+        none, several = p.stdout.splitlines()
+        check(none == "pawl: no process was started by 'pawl profile' or 'pawl run --stats'", none)
+        check(several.startswith("pawl: there are several processes to look at, ") and several.endswith(": choose one with -p"), several)
+        check(json.loads(pathlib.Path(f, "one.json").read_text())["program"] == str(culprit()), "the only one")
 
 
 @contextlib.contextmanager

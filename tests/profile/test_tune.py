@@ -1,12 +1,15 @@
 """pawl tune, with commands that know which lock is under them"""
 
 import json
+import math
 import os
 import pathlib
+import re
+import shlex
 import struct
 
-from harness import check, environment, eventually, folder, output, pawl, refused, run, test
-from profiles import culprit, running
+from harness import check, environment, eventually, folder, output, pawl, refused, root, run, test
+from profiles import culprit, running, small_disk
 import harness
 
 
@@ -54,20 +57,95 @@ def tune_picks_none_of_locks_that_are_the_same():
 
 
 @test
+def tune_adjusts_p_for_all_that_it_asks():
+    least = 2 / math.comb(10, 5)  # of five runs that are all better than five others
+    with folder() as f:
+        command = script(f, "case $LD_PRELOAD in *libpawl-mcs.so*) echo 0 2;; *) echo 0 1;; esac")
+        found = lambda *options: tuned("--metric", "0 ([0-9]+)", "--runs", "5", *options, "--", command)["candidates"][-1]["goal"]["p"]
+        for options, questions in [(("--lock", "mcs"), 2), (("--lock", "mcs", "--waits"), 3), (("--lock", "tts,mcs"), 4)]:
+            check(math.isclose(found(*options), questions * least, rel_tol=1e-6), f"{questions}: {found(*options)}")
+        check("adjusted by Holm" in output("tune", "--metric", "0 ([0-9]+)", "--runs", "5", "--lock", "mcs", "--", command), "the text")
+
+
+@test
+def what_tune_says_works():
+    with folder() as f:
+        command = script(f, """case $PAWL_MUTEX in prompt) echo 2;; *) echo 1;; esac
+if [ "$2" = say ]; then echo $PAWL_MUTEX; grep -o 'libpawl-.*so' /proc/self/maps | head -1; echo "$1"; fi""")
+        awkward = "it's $HOME; \"a  b\""
+        text = output("tune", "--metric", "[0-9]+", "--runs", "5", "--lock", "pawl_mutex:prompt", "--", command, awkward)
+        line = lambda title: next(l.partition(": ")[2].strip() for l in text.splitlines() if l.strip().startswith(title))
+        path = environment(PATH=f"{harness.build}:{os.environ['PATH']}")
+        for shell in [line("once:") + " say", f"export {line('environment:')}; exec {command} {shlex.quote(awkward)} say"]:
+            p = run("sh", "-c", shell, env=path)
+            check(p.stdout.splitlines() == ["2", "prompt", "libpawl-pawl_mutex.so", awkward], f"{shell}: {p.stdout}{p.stderr}")
+        header, kind = re.search(r"(#include <pawl/.*\.h>), and (\w+) instead of pthread_mutex_t", text).groups()
+        pathlib.Path(f, "code.c").write_text(f"{header}\nstatic {kind} m;\nint main(void) {{ {kind}_lock(&m); {kind}_unlock(&m); return 0; }}\n")
+        flags = re.search("build libpawl with (.*)", text)[1].split()
+        for source in ["mutex.c", "mutex_lock.c"]:
+            p = run("cc", "-D_GNU_SOURCE", *flags, f"-I{root}", f"-I{root}/include", "-E", "-dM", root / "src" / source)
+            known = dict(l.split(maxsplit=2)[1:] for l in p.stdout.splitlines() if l.startswith("#define PAWL_MUTEX_") and l.count(" ") == 2)
+            wanted = dict(x[2:].split("=") for x in flags)
+            check(p.returncode == 0 and all(known.get(k, v) == v for k, v in wanted.items()) and flags, f"{flags}: {p.stderr}{known}")
+        p = run("cc", f"-I{root}/include", "-o", f"{f}/code", f"{f}/code.c", harness.build / "src/libpawl.a", "-lpthread")
+        check(p.returncode == 0 and run(f"{f}/code").returncode == 0, p.stderr)
+
+
+@test
+def tune_runs_are_free_of_the_callers_settings():
+    with folder() as f:
+        command = script(f, 'echo "ok $PAWL_MUTEX$PAWL_WAIT$PAWL_STATS$PAWL_PROFILE" 1')
+        output("tune", "--metric", "^ok  ([0-9]+)$", "--runs", "5", "--lock", "mcs", "--", command,
+               env=environment(PAWL_MUTEX="prompt", PAWL_WAIT="spin", PAWL_STATS="/dev/null", PAWL_PROFILE="/no/such"))
+
+
+@test
+def tune_writes_all_or_nothing_to_a_disk_that_is_full():
+    with folder() as f, small_disk(f) as disk:
+        fill = pathlib.Path(disk, "filler")
+        fill.write_bytes(bytes(4096))
+        command = ("--metric", "[0-9]+", "--runs", "5", "--lock", "mcs", "--", "echo", "1")
+        for path in [f"{disk}/report", "/dev/full"]:
+            p = pawl("tune", "-o", path, *command)
+            check(p.returncode == 2 and p.stderr == f"pawl: --output '{path}': No space left on device\n" and not p.stdout, f"exit {p.returncode}: {p.stderr}")
+        check(os.listdir(disk) == ["filler"], str(os.listdir(disk)))
+
+
+@test
 def tune_stops_a_lock_that_is_far_too_slow():
     with folder() as f:
         command = script(f, "case $LD_PRELOAD in *libpawl-mcs.so*) exec sleep 600;; esac")
-        found = tuned("--runs", "4", "--lock", "mcs", "--", command)
+        found = tuned("--runs", "5", "--lock", "mcs", "--", command)
         check(found["candidates"][1]["verdict"] == "stopped: took too long" and found["choice"] is None, str(found))
 
 
 @test
 def tune_measures_wall_time_cpu_time_and_waits():
-    found = tuned("--runs", "4", "--waits", "--lock", "pawl_mutex", "--", culprit(), "exit", "1")
+    found = tuned("--runs", "5", "--waits", "--lock", "pawl_mutex", "--", culprit(), "exit", "1")
     native, mutex = found["candidates"]
     check(all(t >= 0.01 for c in (native, mutex) for t in c["wall_s"] + c["worst_wait_s"]), str(found))
-    check(len(native["worst_wait_s"]) == len(mutex["worst_wait_s"]) == 4, str(found))
+    check(len(native["worst_wait_s"]) == len(mutex["worst_wait_s"]) == 5, str(found))
     check(all(0 <= t < 10 for t in native["cpu_s"]), str(native))
+
+
+def native_wait(f, *command):
+    """Seconds of the longest wait for a mutex that libpawl-native.so measures."""
+    pathlib.Path(f, "worst").write_bytes(bytes(8))
+    p = run(*command, env=environment(LD_PRELOAD=str(harness.build / "preload/libpawl-native.so"), PAWL_WORST=f"{f}/worst"))
+    check(p.returncode == 0, p.stderr)
+    return struct.unpack("Q", pathlib.Path(f, "worst").read_bytes())[0] / 1e9
+
+
+@test
+def tune_compares_the_same_waits_on_both_sides():
+    """Calls with a deadline count; spin locks, process-shared mutexes, and mutexes that a condition variable takes back do not."""
+    with folder() as f:
+        for how in ["exit", "clock", "c11"]:
+            check(native_wait(f, culprit(), how, 1) >= 0.01, how)
+    found = tuned("--runs", "5", "--waits", "--lock", "pawl_mutex", "--", culprit(), "timed", "1")
+    check(all(t >= 0.01 for c in found["candidates"] for t in c["worst_wait_s"]), f"timed: {found}")
+    found = tuned("--runs", "5", "--waits", "--lock", "pawl_mutex", "--", harness.build / "tests/profile/waiters", "others")
+    check(all(c["worst_wait_s"] == [0] * 5 for c in found["candidates"]), f"others: {found}")
 
 
 @test
@@ -75,7 +153,7 @@ def tune_judges_cpu_time_and_the_worst_wait_too():
     with folder() as f:
         command = script(f, "case $LD_PRELOAD in *libpawl-pawl*) i=0; while [ $i -lt 20000 ]; do i=$((i + 1)); done; exit;; esac\n"
                             f"exec {culprit()} exit 1")
-        arguments = ["--runs", "4", "--waits", "--lock", "pawl_mutex", "--", command]
+        arguments = ["--runs", "5", "--waits", "--lock", "pawl_mutex", "--", command]
         found = tuned(*arguments)
         cpu, wait = found["candidates"][1]["cpu"], found["candidates"][1]["worst_wait"]
         check(cpu["verdict"] == "worse" and cpu["p"] <= 0.05 and cpu["times_as_good"] < 0.9, str(cpu))
@@ -88,7 +166,7 @@ def tune_judges_cpu_time_and_the_worst_wait_too():
 def tune_knows_the_settings_of_the_mutex():
     with folder() as f:
         command = script(f, 'case $PAWL_MUTEX in prompt) echo 200;; *) echo 100;; esac; echo $RANDOM $$ >/dev/null')
-        text = output("tune", "--metric", "[0-9]+", "--runs", "5", "--", command)
+        text = output("tune", "--metric", "[0-9]+", "--runs", "6", "--", command)
         check("pawl_mutex:prompt is 2.00 times as good as native" in text, text)
         for line in [f"PAWL_MUTEX=prompt pawl run --lock pawl_mutex -- {command}", "libpawl-pawl_mutex.so PAWL_MUTEX=prompt", "build libpawl with -DPAWL_MUTEX_ROUND=1000000u "]:
             check(line in text, text)
@@ -121,8 +199,8 @@ def settings_of_the_mutex_are_those_of_the_environment():
 
 @test
 def tune_finds_no_wait_where_there_is_none():
-    found = tuned("--runs", "4", "--waits", "--lock", "pawl_mutex", "--", culprit(), "many", "10")
-    check(all(c["worst_wait_s"] == [0] * 4 for c in found["candidates"]), str(found))
+    found = tuned("--runs", "5", "--waits", "--lock", "pawl_mutex", "--", culprit(), "many", "10")
+    check(all(c["worst_wait_s"] == [0] * 5 for c in found["candidates"]), str(found))
 
 
 @test
@@ -130,7 +208,10 @@ def tune_refuses_what_it_cannot_do():
     refused(["tune"], "no command given")
     refused(["tune", "--lower", "--", "true"], "--lower")
     refused(["tune", "--runs", "3", "--", "true"], "--runs '3'")
-    refused(["tune", "--runs", "4", "--lock", "tts,mcs,clh,ticket", "--", "true"], "--runs 4: too few to prove anything about 4 candidates; 5 would do")
+    refused(["tune", "--runs", "4", "--lock", "tts,mcs,clh,ticket", "--", "true"], "--runs 4: too few to prove anything about 4 candidates and 2 quantities; 6 would do")
+    refused(["tune", "--runs", "4", "--lock", "tts", "--", "true"], "--runs 4: too few to prove anything about 1 candidate and 2 quantities; 5 would do")
+    for number in ["0", "-3", "nan", "inf", "1e999", "-0.0"]:
+        refused(["tune", "--metric", "rate ([^ ]+)", "--", "sh", "-c", f"echo rate 5 ; echo rate {number}"], "only numbers above 0 can be compared")
     refused(["tune", "--metric", "(", "--", "true"], "--metric '('")
     refused(["tune", "--metric", "x=([0-9]+)", "--", "echo", "y"], "--metric 'x=([0-9]+)'")
     refused(["tune", "--lock", "nothing", "--", "true"], "nothing")

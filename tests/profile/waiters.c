@@ -6,13 +6,21 @@
  *   leader    two contend, but the first thread is gone
  *   exec      one wants a mutex that is never released, until SIGUSR1 comes: then the program starts again and does nothing
  *   cancelled one waits for a condition variable, and is cancelled; it is signalled; another waits; then SIGKILL comes
+ *   others    one waits for a condition variable until a deadline, and then for the mutex, which has another owner; one wants
+ *             a spin lock, and gets it; one a process-shared mutex
+ *   hang      N want a mutex, and never get it; then SIGKILL comes
+ *   interrupted  one waits for a semaphore; again and again a signal handler ends its wait, and then it does something else for a while
+ *   restarted    the same, but the wait goes on after the handler, which wakes nobody by futex()
  *   deadlock  two have a mutex each and want the other's, and a third waits for a condition variable; then SIGKILL comes
  */
 #include "asleep.h"
 
 #include <pthread.h>
+#include <linux/futex.h>
+#include <semaphore.h>
 #include <signal.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -127,6 +135,145 @@ static void cancel(void)
     kill(getpid(), SIGKILL);
 }
 
+/* ---- waits of other kinds than in a call that locks a mutex of this process */
+
+static void *wait_until_late(void *argument)
+{
+    struct timespec soon;
+    pthread_mutex_lock(&mutex);
+    __atomic_store_n(&threads[0], (pid_t)syscall(SYS_gettid), __ATOMIC_RELEASE);
+    clock_gettime(CLOCK_REALTIME, &soon);
+    soon.tv_nsec += 10000000;
+    soon.tv_sec += soon.tv_nsec / 1000000000;
+    soon.tv_nsec %= 1000000000;
+    while (pthread_cond_timedwait(&changed, &mutex, &soon) == 0)
+        ;
+    pthread_mutex_unlock(&mutex);
+    return argument;
+}
+
+/* Waits for no lock itself. */
+static void hold_until_late(void)
+{
+    pthread_t thread;
+    pthread_create(&thread, NULL, wait_until_late, NULL);
+    while (__atomic_load_n(&threads[0], __ATOMIC_ACQUIRE) == 0 || pthread_mutex_trylock(&mutex) != 0)
+        nap(1);
+    nap(30);
+    pthread_mutex_unlock(&mutex);
+    pthread_join(thread, NULL);
+}
+
+static void *want(void *argument)
+{
+    __atomic_store_n(&threads[0], (pid_t)syscall(SYS_gettid), __ATOMIC_RELEASE);
+    pthread_mutex_lock(&mutex);
+    pthread_mutex_unlock(&mutex);
+    return argument;
+}
+
+static pthread_spinlock_t spin;
+
+static void *want_spin(void *argument)
+{
+    pthread_spin_lock(&spin);
+    pthread_spin_unlock(&spin);
+    return argument;
+}
+
+static void hold_spin(void)
+{
+    pthread_t thread;
+    pthread_spin_init(&spin, PTHREAD_PROCESS_PRIVATE);
+    pthread_spin_lock(&spin);
+    pthread_create(&thread, NULL, want_spin, NULL);
+    nap(30);
+    pthread_spin_unlock(&spin);
+    pthread_join(thread, NULL);
+}
+
+/* ---- hang */
+
+static pid_t *wanting;
+
+static void *want_for_ever(void *place)
+{
+    __atomic_store_n((pid_t *)place, (pid_t)syscall(SYS_gettid), __ATOMIC_RELEASE);
+    pthread_mutex_lock(&mutex);
+    return NULL;
+}
+
+static void hang(int count)
+{
+    pthread_attr_t small;
+    pthread_t thread;
+    pthread_attr_init(&small);
+    pthread_attr_setstacksize(&small, 65536);
+    wanting = calloc((size_t)count, sizeof *wanting);
+    pthread_mutex_lock(&mutex);
+    for (int i = 0; i < count; i++)
+        if (pthread_create(&thread, &small, want_for_ever, &wanting[i]) != 0)
+            exit(4);
+    for (int i = 0; i < count; i++)
+        while (__atomic_load_n(&wanting[i], __ATOMIC_ACQUIRE) == 0 || !is_asleep(wanting[i]))
+            nap(1);
+    kill(getpid(), SIGKILL);
+}
+
+/* ---- signal handlers that end waits */
+
+static sem_t never;
+static bool calls_futex;
+
+static void handle(int signal)
+{
+    static uint32_t word;
+    (void)signal;
+    if (calls_futex)
+        syscall(SYS_futex, &word, FUTEX_WAKE, 1);
+}
+
+static void *wait_again_and_again(void *argument)
+{
+    __atomic_store_n(&threads[0], (pid_t)syscall(SYS_gettid), __ATOMIC_RELEASE);
+    for (;;) {
+        sem_wait(&never);
+        nap(5);
+    }
+    return argument;
+}
+
+static void interrupt(bool restarts)
+{
+    pthread_t thread;
+    struct sigaction action = {.sa_handler = handle, .sa_flags = restarts ? SA_RESTART : 0};
+    calls_futex = restarts;
+    sigaction(SIGUSR2, &action, NULL);
+    sem_init(&never, 0, 0);
+    pthread_create(&thread, NULL, wait_again_and_again, NULL);
+    for (;;) {
+        await_asleep(0);
+        nap(10);
+        pthread_kill(thread, SIGUSR2);
+    }
+}
+
+static void hold_shared(void)
+{
+    threads[0] = 0;
+    pthread_mutexattr_t shared;
+    pthread_t thread;
+    pthread_mutexattr_init(&shared);
+    pthread_mutexattr_setpshared(&shared, PTHREAD_PROCESS_SHARED);
+    pthread_mutex_init(&mutex, &shared);
+    pthread_mutex_lock(&mutex);
+    pthread_create(&thread, NULL, want, NULL);
+    await_asleep(0);
+    nap(10);
+    pthread_mutex_unlock(&mutex);
+    pthread_join(thread, NULL);
+}
+
 static void start_again(int signal)
 {
     (void)signal;
@@ -161,6 +308,18 @@ int main(int argc, char **argv)
         deadlock();
     if (strcmp(kind, "cancelled") == 0)
         cancel();
+    if (strcmp(kind, "others") == 0) {
+        hold_until_late();
+        hold_spin();
+        hold_shared();
+        return 0;
+    }
+    if (strcmp(kind, "hang") == 0)
+        hang(argc > 2 ? atoi(argv[2]) : 1);
+    if (strcmp(kind, "interrupted") == 0)
+        interrupt(false);
+    if (strcmp(kind, "restarted") == 0)
+        interrupt(true);
     pthread_create(&other, NULL, repeat, &first);
     while (strcmp(kind, "exec") == 0)
         pause();
