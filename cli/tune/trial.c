@@ -49,8 +49,6 @@ static _Noreturn void become(const tuning *s, const candidate *c, int output, co
         _exit(CANNOT_EXECUTE);
     unsetenv("PAWL_STATS");
     unsetenv("PAWL_PROFILE");
-    unsetenv("PAWL_MUTEX"); /* what is measured is what will be recommended */
-    unsetenv("PAWL_WAIT");
     if (g->variable != NULL)
         launch_set(g->variable, g->path);
     if (g->library != NULL)

@@ -149,6 +149,16 @@ static void measure(tuning *s)
         }
 }
 
+/* With or without them, the runs would differ from the command as it is, or from what is recommended. */
+static void refuse_settings(void)
+{
+    static const char *const settings[] = {"PAWL_MUTEX", "PAWL_WAIT"};
+    for (unsigned i = 0; i < sizeof settings / sizeof *settings; i++)
+        if (getenv(settings[i]) != NULL)
+            fail("%s is set: unset it, and name what it stands for as a candidate, like pawl_mutex:%s",
+                 settings[i], getenv(settings[i]));
+}
+
 int tune_main(int argc, char **argv)
 {
     request r = {.study = {.runs = 7, .threshold = 0.02},
@@ -159,6 +169,7 @@ int tune_main(int argc, char **argv)
         fail("no command given; see '%s --help'", argv[0]);
     if (s->lower && s->metric_text == NULL)
         fail("--lower: only with --metric");
+    refuse_settings();
     output_check(r.output);
     s->argv = argv + r.command;
     add_candidate("native", s);

@@ -94,9 +94,11 @@ if [ "$2" = say ]; then echo $PAWL_MUTEX; grep -o 'libpawl-.*so' /proc/self/maps
 @test
 def tune_runs_are_free_of_the_callers_settings():
     with folder() as f:
-        command = script(f, 'echo "ok $PAWL_MUTEX$PAWL_WAIT$PAWL_STATS$PAWL_PROFILE" 1')
+        command = script(f, 'echo "ok $PAWL_STATS$PAWL_PROFILE" 1')
         output("tune", "--metric", "^ok  ([0-9]+)$", "--runs", "5", "--lock", "mcs", "--", command,
-               env=environment(PAWL_MUTEX="prompt", PAWL_WAIT="spin", PAWL_STATS="/dev/null", PAWL_PROFILE="/no/such"))
+               env=environment(PAWL_STATS="/dev/null", PAWL_PROFILE="/no/such"))
+    for setting in ["PAWL_MUTEX", "PAWL_WAIT"]:
+        refused(["tune", "--", "true"], f"{setting} is set", env=environment(**{setting: "spin"}))
 
 
 @test
