@@ -33,7 +33,13 @@ struct task_struct {
     struct sched_entity se;
 } KERNEL;
 
-struct pawl_hint_cpus cpus SEC(".data.cpus");
+struct {
+    __uint(type, BPF_MAP_TYPE_ARRAY);
+    __uint(map_flags, BPF_F_MMAPABLE);
+    __uint(max_entries, 1);
+    __uint(key_size, sizeof(uint32_t));
+    __uint(value_size, sizeof(struct pawl_hint_cpus));
+} cpus SEC(".maps");
 
 struct {
     __uint(type, BPF_MAP_TYPE_HASH);
@@ -65,8 +71,10 @@ static void count(struct task_struct *t)
     uint32_t cpu = queue->cpu, ready = queue->nr_running;
     if (bpf_core_field_exists(queue->cfs.h_nr_runnable) && bpf_core_field_exists(queue->cfs.h_nr_queued))
         ready -= queue->cfs.h_nr_queued - queue->cfs.h_nr_runnable;
-    if (cpu < PAWL_HINT_CPUS)
-        cpus.cpu[cpu].ready = ready;
+    uint32_t zero = 0;
+    struct pawl_hint_cpus *all = bpf_map_lookup_elem(&cpus, &zero);
+    if (all != NULL && cpu < PAWL_HINT_CPUS)
+        all->cpu[cpu].ready = ready;
 }
 
 static int find(struct task_struct *t, struct hint_thread *found)
@@ -129,6 +137,20 @@ int BPF_PROG(on_exit, struct task_struct *t)
         return 0;
     bpf_map_delete_elem(&threads, &tid); /* first: then no switch marks it any more */
     mark(&thread, PAWL_HINT_FREE);
+    return 0;
+}
+
+/* For the service, which may not write to its own maps: they are frozen. */
+SEC("syscall")
+int beat(struct hint_beat *given)
+{
+    uint32_t zero = 0;
+    struct pawl_hint_cpus *all = bpf_map_lookup_elem(&cpus, &zero);
+    if (all == NULL)
+        return 0;
+    all->magic = PAWL_HINT_MAGIC;
+    all->version = given->version;
+    all->heartbeat = given->heartbeat;
     return 0;
 }
 

@@ -11,3 +11,8 @@ struct hint_thread {
     uint32_t sheet;
     uint32_t slot;
 };
+
+/* What the service has the BPF program write: nobody else can. */
+struct hint_beat {
+    uint32_t version, heartbeat;
+};

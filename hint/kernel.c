@@ -2,6 +2,7 @@
 #include "service.h"
 
 #include "cli/cli.h"
+#include "src/park/clock.h"
 
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Woverlength-strings" /* the program is one */
@@ -17,17 +18,37 @@
 
 static struct hint *program;
 
-struct pawl_hint_cpus *hint_load(void)
+/* Then everybody could load programs that write to a map whose descriptor they have. */
+static void check_others_have_no_programs(void)
 {
+    FILE *f = fopen("/proc/sys/kernel/unprivileged_bpf_disabled", "re");
+    int value = f != NULL ? fgetc(f) : EOF;
+    if (f != NULL)
+        fclose(f);
+    if (value == '0')
+        fail("hint: kernel.unprivileged_bpf_disabled is 0: every user could write what this publishes");
+}
+
+/* From now on no descriptor serves to write to it. The BPF program still can. (A descriptor that is read-only from the
+ * start can't be mapped: the kernel takes its mapping for a private one.) */
+static bool freeze(int map)
+{
+    return map >= 0 && bpf_map_freeze(map) == 0;
+}
+
+void hint_load(void)
+{
+    check_others_have_no_programs();
     libbpf_set_print(NULL);
     program = hint__open();
     int error = program != NULL ? hint__load(program) : -errno;
     if (error == 0)
         error = hint__attach(program);
+    if (error == 0 && !freeze(hint_cpus_file()))
+        error = -errno;
     if (error != 0)
         fail("hint: the kernel takes no BPF program for this: %s%s", strerror(-error),
              geteuid() != 0 ? " (it needs root)" : "");
-    return &program->data_cpus->cpus;
 }
 
 void hint_unload(void)
@@ -35,34 +56,27 @@ void hint_unload(void)
     hint__destroy(program);
 }
 
-/* A second descriptor of the same map, which can't be written through. */
-static int read_only(int map)
-{
-    struct bpf_map_info about;
-    __u32 size = sizeof about;
-    LIBBPF_OPTS(bpf_get_fd_by_id_opts, options, .open_flags = BPF_F_RDONLY);
-    memset(&about, 0, sizeof about);
-    if (map < 0 || bpf_obj_get_info_by_fd(map, &about, &size) != 0)
-        return -1;
-    return bpf_map_get_fd_by_id_opts(about.id, &options);
-}
-
 int hint_cpus_file(void)
 {
-    int file = read_only(bpf_map__fd(program->maps.data_cpus));
-    if (file < 0)
-        fail("hint: %s", strerror(errno));
-    return file;
+    return bpf_map__fd(program->maps.cpus);
+}
+
+void hint_beat(uint32_t version)
+{
+    struct hint_beat beat = {version, (uint32_t)(pawl_nanoseconds(CLOCK_MONOTONIC) / 1000000)};
+    LIBBPF_OPTS(bpf_test_run_opts, options, .ctx_in = &beat, .ctx_size_in = sizeof beat);
+    bpf_prog_test_run_opts(bpf_program__fd(program->progs.beat), &options);
 }
 
 bool hint_sheet_make(hint_sheet *s)
 {
     LIBBPF_OPTS(bpf_map_create_opts, options, .map_flags = BPF_F_MMAPABLE);
-    s->map = bpf_map_create(BPF_MAP_TYPE_ARRAY, "pawl_hint", sizeof(uint32_t), sizeof *s->words, 1, &options);
-    s->file = read_only(s->map);
-    s->words = s->map >= 0 ? mmap(NULL, sizeof *s->words, PROT_READ | PROT_WRITE, MAP_SHARED, s->map, 0)
-                           : MAP_FAILED;
-    if (s->words != MAP_FAILED && s->file >= 0)
+    s->words = MAP_FAILED;
+    s->file =
+        bpf_map_create(BPF_MAP_TYPE_ARRAY, "pawl_hint", sizeof(uint32_t), sizeof *s->words, 1, &options);
+    if (freeze(s->file))
+        s->words = mmap(NULL, sizeof *s->words, PROT_READ, MAP_SHARED, s->file, 0);
+    if (s->words != MAP_FAILED)
         return true;
     hint_sheet_free(s);
     return false;
@@ -72,15 +86,13 @@ void hint_sheet_free(hint_sheet *s)
 {
     if (s->words != MAP_FAILED)
         munmap(s->words, sizeof *s->words);
-    if (s->map >= 0)
-        close(s->map);
     if (s->file >= 0)
         close(s->file);
 }
 
 void hint_sheet_publish(uint32_t number, const hint_sheet *s)
 {
-    bpf_map_update_elem(bpf_map__fd(program->maps.sheets), &number, &s->map, BPF_ANY);
+    bpf_map_update_elem(bpf_map__fd(program->maps.sheets), &number, &s->file, BPF_ANY);
 }
 
 bool hint_thread_find(uint32_t tid, struct hint_thread *found)

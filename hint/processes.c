@@ -72,13 +72,14 @@ static int add(pid_t pid, uid_t uid, int pidfd)
     return i;
 }
 
-/* 0 if there is none. */
-static uint32_t free_slot(process *p)
+/* The word may not have been written yet since the thread came. */
+static bool is_free(process *p, uint32_t slot)
 {
-    for (uint32_t i = 1; i < PAWL_HINT_WORDS; i++)
-        if (atomic_load_explicit(&p->sheet.words->words[i], memory_order_relaxed) == PAWL_HINT_FREE)
-            return i;
-    return 0;
+    struct hint_thread known;
+    if (p->tids[slot] == 0)
+        return true;
+    return atomic_load_explicit(&p->sheet.words->words[slot], memory_order_relaxed) == PAWL_HINT_FREE &&
+           !(hint_thread_find(p->tids[slot], &known) && known.pid == (uint32_t)p->pid && known.slot == slot);
 }
 
 static int give_slot(uint32_t number, uint32_t tid, uint32_t *slot)
@@ -89,15 +90,14 @@ static int give_slot(uint32_t number, uint32_t tid, uint32_t *slot)
         *slot = known.slot;
         return PAWL_HINT_DONE;
     }
-    *slot = free_slot(p);
-    if (*slot == 0)
+    uint32_t i = 1;
+    while (i < PAWL_HINT_WORDS && !is_free(p, i))
+        i++;
+    if (i == PAWL_HINT_WORDS || !hint_thread_set(tid, &(struct hint_thread){(uint32_t)p->pid, number, i}))
         return PAWL_HINT_FULL;
-    atomic_store_explicit(&p->sheet.words->words[*slot], PAWL_HINT_OFF, memory_order_relaxed);
-    p->tids[*slot] = tid;
-    if (hint_thread_set(tid, &(struct hint_thread){(uint32_t)p->pid, number, *slot}))
-        return PAWL_HINT_DONE;
-    atomic_store_explicit(&p->sheet.words->words[*slot], PAWL_HINT_FREE, memory_order_relaxed);
-    return PAWL_HINT_FULL;
+    p->tids[i] = tid;
+    *slot = i;
+    return PAWL_HINT_DONE;
 }
 
 int hint_join(const struct pawl_hint_request *request, pid_t pid, uid_t uid, uint32_t *slot, int *file,
@@ -151,7 +151,6 @@ void hint_count(uint32_t *count, uint32_t *threads)
             continue;
         ++*count;
         for (uint32_t k = 1; k < PAWL_HINT_WORDS; k++)
-            *threads += atomic_load_explicit(&processes[i].sheet.words->words[k], memory_order_relaxed) !=
-                        PAWL_HINT_FREE;
+            *threads += !is_free(&processes[i], k);
     }
 }

@@ -10,7 +10,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <stdatomic.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/file.h>
@@ -25,8 +24,7 @@ enum { CLIENTS = 64, BACKLOG = 128 };
 enum { LISTENER, SIGNALS, CLIENT, PROCESS }; /* kinds of events; the number is above */
 
 static struct {
-    struct pawl_hint_cpus *cpus;
-    int cpus_file, epoll, listener, signals;
+    int epoll, listener, signals;
     int clients[CLIENTS]; /* or -1 */
     unsigned next;        /* of these */
     uint64_t instance;
@@ -66,7 +64,7 @@ static void send_reply(int client, const struct pawl_hint_reply *reply, const in
 static int join(int client, const struct pawl_hint_request *request, const struct ucred *peer,
                 struct pawl_hint_reply *reply)
 {
-    int fresh, files[2] = {service.cpus_file, -1};
+    int fresh, files[2] = {hint_cpus_file(), -1};
     int status = hint_join(request, peer->pid, peer->uid, &reply->slot, &files[1], &fresh);
     if (status == PAWL_HINT_DONE)
         send_reply(client, reply, files);
@@ -80,7 +78,6 @@ static bool rules(const struct ucred *peer)
     return peer->uid == 0 || peer->uid == geteuid();
 }
 
-/* Whether the client gets no further answer. */
 static void answer(int client, const struct pawl_hint_request *request, ssize_t size)
 {
     struct pawl_hint_reply reply = {
@@ -145,19 +142,13 @@ static void welcome(void)
 
 /* ---- life */
 
-static void beat(void)
-{
-    atomic_store_explicit(&service.cpus->heartbeat, (uint32_t)(pawl_nanoseconds(CLOCK_MONOTONIC) / 1000000),
-                          memory_order_relaxed);
-}
-
 static void run(void)
 {
     uint64_t next = 0;
     while (!service.stopped) {
         uint64_t now = pawl_nanoseconds(CLOCK_MONOTONIC) / 1000000;
         if (now >= next) {
-            beat();
+            hint_beat(PAWL_HINT_VERSION);
             next = now + PAWL_HINT_BEAT_MS;
         }
         struct epoll_event e;
@@ -218,17 +209,14 @@ static void catch_signals(void)
 
 void hint_serve(const char *path, void (*ready)(void))
 {
-    struct rlimit files = {4 * HINT_SHEETS + 256, 4 * HINT_SHEETS + 256};
-    setrlimit(RLIMIT_NOFILE, &files); /* three for each process */
+    struct rlimit files = {2 * HINT_SHEETS + 256, 2 * HINT_SHEETS + 256};
+    setrlimit(RLIMIT_NOFILE, &files); /* two for each process */
     lock(path);
     catch_signals();
     memset(service.clients, -1, sizeof service.clients);
-    service.cpus = hint_load();
-    service.cpus_file = hint_cpus_file();
+    hint_load();
     service.instance = pawl_nanoseconds(CLOCK_REALTIME);
-    atomic_store_explicit(&service.cpus->magic, PAWL_HINT_MAGIC, memory_order_relaxed);
-    atomic_store_explicit(&service.cpus->version, PAWL_HINT_VERSION, memory_order_relaxed);
-    beat();
+    hint_beat(PAWL_HINT_VERSION);
     listen_at(path);
     service.epoll = epoll_create1(EPOLL_CLOEXEC);
     if (service.epoll < 0 || service.signals < 0 || !watch(service.listener, LISTENER, 0) ||
@@ -237,6 +225,6 @@ void hint_serve(const char *path, void (*ready)(void))
     ready();
     run();
     unlink(path);
-    atomic_store_explicit(&service.cpus->version, 0, memory_order_relaxed);
+    hint_beat(0); /* for those who have it mapped */
     hint_unload();
 }

@@ -10,15 +10,16 @@
  * reason if it can't be run here. */
 void hint_serve(const char *path, void (*ready)(void));
 
-/* kernel.c: loads the BPF program, or fails. What is returned is written by it. */
-struct pawl_hint_cpus *hint_load(void);
+/* kernel.c: loads the BPF program, or fails. */
+void hint_load(void);
 void hint_unload(void);
-int hint_cpus_file(void); /* of what it returned, read-only */
+int hint_cpus_file(void); /* of the CPUs' map */
+void hint_beat(uint32_t version);
 
-/* A sheet with a number below HINT_SHEETS. */
+/* A sheet with a number below HINT_SHEETS. Nobody but the BPF program can write to it. */
 typedef struct hint_sheet {
     struct pawl_hint_sheet *words;
-    int map, file; /* the second is read-only */
+    int file;
 } hint_sheet;
 
 bool hint_sheet_make(hint_sheet *s);

@@ -6,7 +6,7 @@ import pathlib
 from harness import Skipped, check, environment, folder, output, pawl, preload, refused, run, test
 import harness
 
-NAMES = ["policy", "futex", "membarrier", "syscalls", "seccomp", "spinning", "line-wait", "futex2", "rseq", "numa", "cpuset", "quota"]
+NAMES = ["policy", "futex", "membarrier", "syscalls", "seccomp", "spinning", "line-wait", "futex2", "rseq", "numa", "cpuset", "quota", "hint"]
 
 
 def doctor(*arguments, **options):
@@ -43,6 +43,7 @@ def doctor_sees_the_policy():
         f = doctor(env=environment(PAWL_WAIT=policy))["policy"]
         check(f["found"] == f"{policy}, from PAWL_WAIT", f["found"])
     refused(["doctor"], "PAWL_WAIT", env=environment(PAWL_WAIT="sleep"))
+    refused(["doctor"], "PAWL_HINT", env=environment(PAWL_HINT="on"))
 
 
 @test
@@ -134,7 +135,7 @@ def doctor_sees_nodes_cpus_and_filters():
         check(f["numa"]["offered"] is False and f["seccomp"]["offered"] is False and f["cpuset"]["offered"] is None, str(f))
     with folder() as at:
         f = doctor("--root", at)
-        check(all(f[name]["offered"] is None for name in ["numa", "seccomp", "cpuset", "quota"]), str(f))
+        check(all(f[name]["offered"] is None for name in ["numa", "seccomp", "cpuset", "quota", "hint"]), str(f))
         check("of how many" in f["cpuset"]["found"] and "does not say" in f["quota"]["found"], str(f))
 
 
