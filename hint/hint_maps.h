@@ -3,7 +3,7 @@
 
 #include "../src/park/hint_map.h"
 
-enum { HINT_SHEETS = 1024, HINT_THREADS = 16384 };
+enum { HINT_SHEETS = 1024, HINT_THREADS = 16384, HINT_FILTER = 65536 };
 
 /* Of a registered thread. Its number may be another process's by now: so the process counts, too. */
 struct hint_thread {

@@ -102,7 +102,15 @@ bool hint_thread_find(uint32_t tid, struct hint_thread *found)
 
 bool hint_thread_set(uint32_t tid, const struct hint_thread *thread)
 {
+    uint64_t *bits = &program->bss->filter[tid % HINT_FILTER / 64];
+    __atomic_store_n(bits, *bits | (uint64_t)1 << tid % 64, __ATOMIC_RELAXED);
     return bpf_map_update_elem(bpf_map__fd(program->maps.threads), &tid, thread, BPF_ANY) == 0;
+}
+
+void hint_no_thread_left(void)
+{
+    for (int i = 0; i < HINT_FILTER / 64; i++)
+        __atomic_store_n(&program->bss->filter[i], 0, __ATOMIC_RELAXED);
 }
 
 void hint_thread_delete(uint32_t tid)

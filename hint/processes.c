@@ -22,6 +22,7 @@ typedef struct process {
 } process;
 
 static process processes[HINT_SHEETS];
+static unsigned used; /* of these */
 
 /* The thread is one of this process, and both are the user's. */
 static bool is_of(uint32_t tid, pid_t pid, uid_t uid)
@@ -69,6 +70,7 @@ static int add(pid_t pid, uid_t uid, int pidfd)
     p->pid = pid;
     p->uid = uid;
     p->pidfd = pidfd;
+    used++;
     return i;
 }
 
@@ -141,16 +143,15 @@ void hint_leave(uint32_t number)
     close(p->pidfd);
     hint_sheet_free(&p->sheet);
     p->pid = 0;
+    if (--used == 0)
+        hint_no_thread_left();
 }
 
 void hint_count(uint32_t *count, uint32_t *threads)
 {
-    *count = *threads = 0;
-    for (int i = 0; i < HINT_SHEETS; i++) {
-        if (processes[i].pid == 0)
-            continue;
-        ++*count;
-        for (uint32_t k = 1; k < PAWL_HINT_WORDS; k++)
+    *count = used;
+    *threads = 0;
+    for (int i = 0; i < HINT_SHEETS; i++)
+        for (uint32_t k = 1; processes[i].pid != 0 && k < PAWL_HINT_WORDS; k++)
             *threads += !is_free(&processes[i], k);
-    }
 }

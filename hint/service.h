@@ -30,6 +30,8 @@ void hint_sheet_publish(uint32_t number, const hint_sheet *s);
 bool hint_thread_find(uint32_t tid, struct hint_thread *found);
 bool hint_thread_set(uint32_t tid, const struct hint_thread *thread);
 void hint_thread_delete(uint32_t tid);
+/* Makes it cheaper for the BPF program to find that out. */
+void hint_no_thread_left(void);
 
 /* processes.c: registers a thread; one of the service's answers. With PAWL_HINT_DONE, `file` is the sheet's, and
  * `fresh` the number of one that has still to be published, or -1. `watch` gets a pidfd for each new process. */
