@@ -64,13 +64,20 @@ int hint_cpus_file(void)
 void hint_beat(uint32_t version)
 {
     struct hint_beat beat = {version, (uint32_t)(pawl_nanoseconds(CLOCK_MONOTONIC) / 1000000)};
-    LIBBPF_OPTS(bpf_test_run_opts, options, .ctx_in = &beat, .ctx_size_in = sizeof beat);
+    struct bpf_test_run_opts options;
+    memset(&options, 0, sizeof options); /* its padding, too: libbpf looks */
+    options.sz = sizeof options;
+    options.ctx_in = &beat;
+    options.ctx_size_in = sizeof beat;
     bpf_prog_test_run_opts(bpf_program__fd(program->progs.beat), &options);
 }
 
 bool hint_sheet_make(hint_sheet *s)
 {
-    LIBBPF_OPTS(bpf_map_create_opts, options, .map_flags = BPF_F_MMAPABLE);
+    struct bpf_map_create_opts options;
+    memset(&options, 0, sizeof options);
+    options.sz = sizeof options;
+    options.map_flags = BPF_F_MMAPABLE;
     s->words = MAP_FAILED;
     s->file =
         bpf_map_create(BPF_MAP_TYPE_ARRAY, "pawl_hint", sizeof(uint32_t), sizeof *s->words, 1, &options);

@@ -65,7 +65,7 @@ def manual_pages_are_clean_and_name_every_option():
     for page in MAN_PAGES:
         p = run("mandoc", "-T", "lint", "-W", "warning", root / "man" / page)
         check(p.returncode == 0, p.stdout + p.stderr)
-    for page, command in [("pawl-list.1", ["list"]), ("pawl-run.1", ["run"]), ("pawl-check.1", ["check"]), ("pawl-doctor.1", ["doctor"]), *[("pawl-bench.1", ["bench", w]) for w in WORKLOADS],
+    for page, command in [("pawl-list.1", ["list"]), ("pawl-run.1", ["run"]), ("pawl-check.1", ["check"]), ("pawl-doctor.1", ["doctor"]), *[("pawl-hint.1", ["hint", c]) for c in ("start", "stop", "status")], *[("pawl-bench.1", ["bench", w]) for w in WORKLOADS],
                           ("pawl-sim.1", ["sim", "table"]), ("pawl-sim.1", ["sim", "figures"]), ("pawl-sim.1", ["sim", "machines"]), ("pawl-report.1", ["report"]), ("pawl-compare.1", ["compare"]), ("pawl-profile.1", ["profile"]), ("pawl-top.1", ["top"]), ("pawl-tune.1", ["tune"])]:
         text = run("mandoc", "-T", "utf8", root / "man" / page).stdout
         text = "".join(c for i, c in enumerate(text) if c != "\b" and text[i + 1:i + 2] != "\b").replace("‐", "-")
