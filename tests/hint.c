@@ -140,6 +140,10 @@ static void bad_answers_cost_a_try(const lock_info *unused)
         CHECK(hint.pause_ms >= PAWL_HINT_PAUSE && hint.pause_ms <= MOST_MS, "it would ask again at once");
     }
     CHECK(hint.used == 0, "mapped");
+    uint32_t requests = fake.requests;
+    hint.next_ms = milliseconds() + MOST_MS;
+    sleep_often();
+    CHECK(fake.requests == requests, "it asks too early");
     atomic_store(&fake.manner, GOOD);
     hint.next_ms = milliseconds();
     sleep_often();

@@ -135,7 +135,7 @@ def doctor_sees_nodes_cpus_and_filters():
         check(f["numa"]["offered"] is False and f["seccomp"]["offered"] is False and f["cpuset"]["offered"] is None, str(f))
     with folder() as at:
         f = doctor("--root", at)
-        check(all(f[name]["offered"] is None for name in ["numa", "seccomp", "cpuset", "quota", "hint"]), str(f))
+        check(all(f[name]["offered"] is None for name in ["numa", "seccomp", "cpuset", "quota"]), str(f))
         check("of how many" in f["cpuset"]["found"] and "does not say" in f["quota"]["found"], str(f))
 
 
