@@ -49,7 +49,6 @@ static char path[sizeof((struct sockaddr_un *)NULL)->sun_path];
 static struct {
     _Atomic(uint32_t) wanted;   /* there was a service when the process started      */
     _Atomic(uint32_t) busy;     /* a thread talks to it                              */
-    _Atomic(uint32_t) instance; /* the number of what is mapped now, or 0            */
     uint64_t service;           /* whose it is; this and the rest belong to the busy */
     uint32_t next_ms, pause_ms; /* no try before                                     */
     uint32_t used;              /* of mappings                                       */
@@ -57,7 +56,7 @@ static struct {
 } hint;
 
 static __thread struct {
-    uint32_t instance; /* the thread is registered for */
+    uint32_t number; /* of the hint that the thread is registered for */
     uint32_t sleeps;
 } me __attribute__((tls_model("initial-exec")));
 
@@ -93,7 +92,6 @@ void pawl_hint_check(void)
     pawl_hint *h = atomic_load_explicit(&pawl_hint_now, memory_order_acquire); /* H */
     if (h == NULL || is_alive(h->cpus))
         return;
-    atomic_store_explicit(&hint.instance, 0, memory_order_relaxed);
     atomic_compare_exchange_strong_explicit(&pawl_hint_now, &h, NULL, memory_order_relaxed,
                                             memory_order_relaxed);
 }
@@ -168,15 +166,15 @@ static void *map(int file, size_t size)
     return at != MAP_FAILED ? at : NULL;
 }
 
-/* The number of what is mapped now; 0 if nothing. */
+/* Its number; 0 if nothing can be used. */
 static uint32_t use(const answer *a)
 {
-    uint32_t instance = atomic_load_explicit(&hint.instance, memory_order_relaxed);
-    if (instance != 0 && a->reply.instance == hint.service)
-        return instance;
+    pawl_hint *h = atomic_load_explicit(&pawl_hint_now, memory_order_acquire); /* H */
+    if (h != NULL && a->reply.instance == hint.service)
+        return h->number;
     if (hint.used == MAPPINGS || a->files[0] < 0 || a->files[1] < 0)
         return 0;
-    pawl_hint *h = &mappings[hint.used];
+    h = &mappings[hint.used];
     h->cpus = map(a->files[0], sizeof *h->cpus);
     h->sheet = map(a->files[1], sizeof *h->sheet);
     if (h->cpus == NULL || h->sheet == NULL || !is_alive(h->cpus)) {
@@ -188,16 +186,15 @@ static uint32_t use(const answer *a)
     }
     hint.service = a->reply.instance;
     hint.used++;
-    instance = ++hint.last;
-    atomic_store_explicit(&hint.instance, instance, memory_order_relaxed);
+    h->number = ++hint.last;
     atomic_store_explicit(&pawl_hint_now, h, memory_order_release); /* H: what it points to */
-    return instance;
+    return h->number;
 }
 
 static bool join(void)
 {
     answer a;
-    bool joined = ask(PAWL_HINT_JOIN, &a) && (me.instance = use(&a)) != 0;
+    bool joined = ask(PAWL_HINT_JOIN, &a) && (me.number = use(&a)) != 0;
     close_files(&a);
     return joined;
 }
@@ -224,8 +221,8 @@ void pawl_hint_join(void)
     if (PAWL_LIKELY(atomic_load_explicit(&hint.wanted, memory_order_relaxed) == 0) || ++me.sleeps < SLEEPS)
         return;
     me.sleeps = 0;
-    uint32_t instance = atomic_load_explicit(&hint.instance, memory_order_relaxed);
-    if ((instance != 0 && me.instance == instance) ||
+    const pawl_hint *h = atomic_load_explicit(&pawl_hint_now, memory_order_acquire); /* H */
+    if ((h != NULL && me.number == h->number) ||
         atomic_exchange_explicit(&hint.busy, 1, memory_order_acquire) != 0) /* J */
         return;
     try_to_join();
@@ -237,7 +234,6 @@ void pawl_hint_join(void)
 void pawl_fork_hint(void)
 {
     atomic_store_explicit(&pawl_hint_now, NULL, memory_order_relaxed);
-    atomic_store_explicit(&hint.instance, 0, memory_order_relaxed);
     atomic_store_explicit(&hint.busy, 0, memory_order_relaxed); /* whoever talked is not here */
     hint.next_ms = milliseconds();
     hint.used = 0;

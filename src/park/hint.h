@@ -13,6 +13,7 @@
 typedef struct pawl_hint {
     struct pawl_hint_cpus *cpus;
     struct pawl_hint_sheet *sheet;
+    uint32_t number; /* another for each that a process has mapped */
 } pawl_hint;
 
 #ifdef PAWL_HINT_MOST /* the lab's and the simulator's */
