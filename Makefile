@@ -15,7 +15,7 @@ BUILD  ?= build
 BUILD_PACKAGES = gcc libc6-dev meson ninja-build python3 pkg-config libjansson-dev libdw-dev libhwloc-dev git
 # Other libraries' locks and a database, for comparison; built in where they are installed.
 PEER_PACKAGES  = g++ libck-dev libnsync-dev libabsl-dev libleveldb-dev
-# For pawl profile -p; built in where they are installed.
+# For pawl profile -p and pawl hint; built in where they are installed.
 ATTACH_PACKAGES = clang bpftool libbpf-dev
 TEST_PACKAGES  = $(BUILD_PACKAGES) $(PEER_PACKAGES) $(ATTACH_PACKAGES) valgrind python3-jsonschema mandoc abigail-tools cmake \
                  cargo rustc librust-lock-api-dev librust-parking-lot-dev \

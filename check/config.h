@@ -42,9 +42,12 @@ extern uint32_t check_coin;      /* one in so many, where a lock tosses a coin  
 #define PAWL_YIELD_LONG         UINT32_MAX
 #define PAWL_BUCKET_LOOKS       0
 #define PAWL_SPIN_NS            0
+#define PAWL_HINT_MOST(most)    check_hint(most)
 #define PAWL_FAIRMUTEX_YIELDING 1024
 #define PAWL_PARKED_BITS        1
 #define PAWL_HAPAX_RECHECK      check_recheck
+
+unsigned check_hint(unsigned most);
 
 /* Likewise for locks that processes share; and one of the threads dies at a step. */
 #define PAWL_SHARED_BARGE      0

@@ -70,9 +70,11 @@ static void add_scenario(builder *b, const scenario *s)
         return; /* it sleeps in any case */
     bool first = b->count == 1;
     bool hashes = b->lock == NULL || b->lock->waiting == PAWL_SEMI_PRIVATE;
-    static const char *const asleep[] = {
-        [CHECK_PARK] = "park", [CHECK_PARK_FENCED] = "fenced", [CHECK_PARK_REFUSED] = "refused"};
-    int ways = first || check_stands_for_libpawl(b->lock) ? CHECK_PARK_REFUSED : CHECK_PARK;
+    static const char *const asleep[] = {[CHECK_PARK] = "park",
+                                         [CHECK_PARK_FENCED] = "fenced",
+                                         [CHECK_PARK_REFUSED] = "refused",
+                                         [CHECK_PARK_HINTED] = "hinted"};
+    int ways = first || check_stands_for_libpawl(b->lock) ? CHECK_PARK_HINTED : CHECK_PARK;
     for (int how = CHECK_PARK; s->sleeps && how <= ways; how++) {
         with.waiting = (check_waiting)how;
         add_case(b, s, with, asleep[how], 1);
@@ -265,7 +267,7 @@ static const char *parse_replay(const lock_info *lock, const char *text, check_c
         return NULL;
     w->random = random;
     w->waiting = (check_waiting)waiting;
-    bool fits = waiting >= CHECK_SPIN && waiting <= CHECK_PARK_REFUSED && w->threads >= 0 &&
+    bool fits = waiting >= CHECK_SPIN && waiting <= CHECK_PARK_HINTED && w->threads >= 0 &&
                 w->threads <= LAB_MAX_THREADS && w->slots >= 1 && w->slots <= PAWL_SLOTS &&
                 (w->slots & (w->slots - 1)) == 0 && w->locks >= 0 && w->locks <= 2 && w->iterations >= 0 &&
                 w->platoon >= 1 && w->coin >= 1 && w->recheck >= 1;

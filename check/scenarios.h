@@ -10,8 +10,14 @@
 #include "../lab/lab.h"
 
 /* How threads wait: spinning, or asleep. Asleep, the fence is paid by the sleeper, by every post, or first by the
- * sleeper and then, once the kernel refuses, by every post. */
-typedef enum check_waiting { CHECK_SPIN, CHECK_PARK, CHECK_PARK_FENCED, CHECK_PARK_REFUSED } check_waiting;
+ * sleeper and then, once the kernel refuses, by every post; or a hint lets a thread look again before it sleeps, or not. */
+typedef enum check_waiting {
+    CHECK_SPIN,
+    CHECK_PARK,
+    CHECK_PARK_FENCED,
+    CHECK_PARK_REFUSED,
+    CHECK_PARK_HINTED
+} check_waiting;
 
 typedef struct scenario_setting {
     const lock_info *lock; /* NULL for the scenarios of the semaphore */

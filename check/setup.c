@@ -78,6 +78,11 @@ void scenario_prepare(const scenario *s, const scenario_setting *with, struct la
                               .threads_die = s->threads_die};
 }
 
+unsigned check_hint(unsigned most)
+{
+    return state.with.waiting == CHECK_PARK_HINTED ? most + lab_pick(2) : most;
+}
+
 static int bypass(const scenario_setting *with, int registered)
 {
     bool by_platoon = with->lock->order == PAWL_PLATOONS && registered != PAWL_UNBOUNDED;

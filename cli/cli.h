@@ -51,6 +51,7 @@ int sim_main(int argc, char **argv);
 int report_main(int argc, char **argv);
 int compare_main(int argc, char **argv);
 int doctor_main(int argc, char **argv);
+int hint_main(int argc, char **argv);
 int demo_main(int argc, char **argv);
 int profile_main(int argc, char **argv);
 int top_main(int argc, char **argv);

@@ -12,6 +12,7 @@ static const command commands[] = {
     {"profile", "Find the lock that a program waits for, and who holds it", profile_main},
     {"top", "Watch the locks of a running program", top_main},
     {"tune", "Find the lock that suits a program best", tune_main},
+    {"hint", "Let waiting threads know whether others want their CPU", hint_main},
     {"bench", "Measure locks", bench_main},
     {"sim", "Simulate locks on other machines", sim_main},
     {"report", "Show measurements as a page of charts and tables", report_main},

@@ -97,6 +97,9 @@ void check_environment(void)
     const char *wait = getenv("PAWL_WAIT");
     if (wait != NULL)
         parse_policy("PAWL_WAIT", wait);
+    const char *hint = getenv("PAWL_HINT");
+    if (hint != NULL && *hint != '/' && strcmp(hint, "off") != 0)
+        fail("PAWL_HINT: '%s' is neither 'off' nor the path of a socket", hint);
 }
 
 void parse_list(const char *what, const char *text, void (*each)(const char *item, void *input), void *input)

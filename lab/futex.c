@@ -24,7 +24,7 @@
 #include <sys/syscall.h>
 #include <time.h>
 
-enum { E_WAIT = 200, E_RETURN, E_WAKE, E_MEMBARRIER, TICK = 1000 };
+enum { E_WAIT = 200, E_RETURN, E_WAKE, E_MEMBARRIER, E_PICK, TICK = 1000 };
 enum { EVERYBODY = -1 };
 
 #define PC __builtin_return_address(0)
@@ -203,6 +203,20 @@ static long nap(const struct timespec *ts)
     pass_time(ts);
     fence_everyone(lab_running());
     return 0;
+}
+
+/* ---- other answers -------------------------------------------------------------------------------------------- */
+
+/* Part of the graph: what a thread does next depends on it. */
+unsigned lab_pick(unsigned count)
+{
+    if (!lab_checking())
+        return 0;
+    struct lab_thread *t = lab_running();
+    unsigned pick = lab_choose(LAB_CHOOSE_RETURN, count);
+    lab_graph_add(t, E_PICK, 0, pick);
+    lab_trace_note("is answered", 0, pick, PC);
+    return pick;
 }
 
 /* ---- the C library's names ------------------------------------------------------------------------------------ */

@@ -120,6 +120,9 @@ int lab_event_text(const struct lab_result *r, size_t index, char *buffer, size_
 /* The running thread: 0 to threads - 1, `threads` inside finish, -1 outside. */
 int lab_self(void);
 
+/* A number below `count`, which may be any: all of them are explored. For what the kernel might answer. */
+unsigned lab_pick(unsigned count);
+
 /* Lock life cycle as the monitors see it. Between arrive and enter, a thread becomes a waiter when it is first seen
  * to spin or sleep after its doorway, its first write to the lock's `size` bytes (0: no doorway), or to spin on the
  * lock itself. Whoever arrives after that and enters first has overtaken it. A thread that only tries arrives, but

@@ -43,5 +43,6 @@ static inline void sim_mersenne_advance(mersenne *m, uint64_t steps)
 #define generator_advance    sim_generator_advance
 #define mersenne_advance     sim_mersenne_advance
 #define PAWL_PAUSE           sim_pause
+#define PAWL_HINT_MOST(most) (most) /* no service there */
 #define __builtin_ia32_rdtsc sim_ticks
 #define mmap(at, size, ...)  sim_memory(size) /* where it lies must not differ from run to run */

@@ -1,5 +1,6 @@
 /* wait.c - the waiting policy of the process, and what it does between two looks */
 #include "hardware.h"
+#include "park/hint.h"
 #include "park/pause.h"
 #include "park/word.h"
 
@@ -37,12 +38,16 @@ void pawl_wait_turn(pawl_waiter *me, pawl_word *w, uint64_t seen, uint32_t which
         sched_yield();
         return;
     case PAWL_WAIT_PARK:
-        if (me->most == 0)
+        if (me->most == 0) {
             me->most = pawl_pauses(PAWL_SPIN_NS) + 1;
-        if (me->looks < me->most) {
+            pawl_hint_begin();
+        }
+        if (me->state == PAWL_LOOKING && me->looks < pawl_hint_most(me->most)) {
             unsigned room = pawl_hardware_wait(w, seen);
             me->looks += room > 0 ? me->most / room : 0;
         } else {
+            if (me->state == PAWL_LOOKING)
+                pawl_hint_join();
             pawl_park(me, w, which, false);
         }
         return;

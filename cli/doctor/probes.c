@@ -4,6 +4,7 @@
 #include "src/hardware.h"
 #include "src/park/fence.h"
 #include "src/park/futex.h"
+#include "src/park/hint.h"
 #include "src/park/pause.h"
 
 #include <errno.h>
@@ -277,9 +278,31 @@ static void quota(finding *f, const char *root)
                     : NULL;
 }
 
+static void hint(finding *f, const char *root)
+{
+    (void)root;
+    static const struct {
+        offer offer;
+        const char *found, *change;
+    } states[] = {
+        [PAWL_HINT_NONE] = {NOT_OFFERED, "no service", "pawl hint start"},
+        [PAWL_HINT_UNWANTED] = {NOT_KNOWN, "not asked, because of PAWL_HINT=off", "unset PAWL_HINT"},
+        [PAWL_HINT_SILENT] = {NOT_OFFERED, "the service does not answer", "pawl hint stop, then start"},
+        [PAWL_HINT_WORKS] = {OFFERED, "the service tells who wants a CPU", "PAWL_HINT=off does without"},
+    };
+    pawl_hint_state s = pawl_hint_find();
+    f->offer = states[s].offer;
+    FOUND(f, "%s", states[s].found);
+    f->choice = s == PAWL_HINT_WORKS
+                    ? "a thread that waits looks longer if nobody wants its CPU, and sleeps at "
+                      "once if somebody does (not the mutexes)"
+                    : "a thread that waits looks equally long in any case";
+    f->change = states[s].change;
+}
+
 const probe probes[] = {
     {"policy", policy},   {"futex", futex},     {"membarrier", membarrier}, {"syscalls", other_calls},
     {"seccomp", seccomp}, {"spinning", pauses}, {"line-wait", line_wait},   {"futex2", futex2},
     {"rseq", rseq},       {"numa", numa},       {"cpuset", cpuset},         {"quota", quota},
-    {NULL, NULL},
+    {"hint", hint},       {NULL, NULL},
 };

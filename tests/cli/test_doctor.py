@@ -6,7 +6,7 @@ import pathlib
 from harness import Skipped, check, environment, folder, output, pawl, preload, refused, run, test
 import harness
 
-NAMES = ["policy", "futex", "membarrier", "syscalls", "seccomp", "spinning", "line-wait", "futex2", "rseq", "numa", "cpuset", "quota"]
+NAMES = ["policy", "futex", "membarrier", "syscalls", "seccomp", "spinning", "line-wait", "futex2", "rseq", "numa", "cpuset", "quota", "hint"]
 
 
 def doctor(*arguments, **options):
@@ -43,6 +43,7 @@ def doctor_sees_the_policy():
         f = doctor(env=environment(PAWL_WAIT=policy))["policy"]
         check(f["found"] == f"{policy}, from PAWL_WAIT", f["found"])
     refused(["doctor"], "PAWL_WAIT", env=environment(PAWL_WAIT="sleep"))
+    refused(["doctor"], "PAWL_HINT", env=environment(PAWL_HINT="on"))
 
 
 @test

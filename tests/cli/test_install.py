@@ -6,7 +6,7 @@ from harness import check, environment, folder, root, run, test
 import harness
 
 WORKLOADS = ["mutexbench", "tail", "occasional", "condvar", "grid", "multiwait", "ring", "pingpong", "atomic-struct", "leveldb"]
-MAN_PAGES = ["pawl.1", "pawl-list.1", "pawl-bench.1", "pawl-check.1", "pawl-report.1", "pawl-compare.1", "pawl-run.1", "pawl-sim.1", "pawl-doctor.1", "pawl-profile.1", "pawl-top.1", "pawl-tune.1"]
+MAN_PAGES = ["pawl.1", "pawl-list.1", "pawl-bench.1", "pawl-check.1", "pawl-report.1", "pawl-compare.1", "pawl-run.1", "pawl-sim.1", "pawl-doctor.1", "pawl-hint.1", "pawl-profile.1", "pawl-top.1", "pawl-tune.1"]
 
 
 def install(into):
@@ -23,7 +23,7 @@ def install(into):
 def install_brings_headers_libraries_command_and_manual():
     with folder() as f:
         found = install(f)
-        wanted = ["pawl", "pawl.h", "locks.def", "locks.h", "ticket.h", "libpawl.a", "libpawl.so", "pawl.pc", *MAN_PAGES]
+        wanted = ["pawl", "pawl.h", "locks.def", "locks.h", "ticket.h", "libpawl.a", "libpawl.so", "pawl.pc", "pawl-hint.service", *MAN_PAGES]
         missing = [w for w in wanted if w not in found]
         check(not missing, f"missing: {missing}")
         headers = {h.name for h in (root / "include/pawl").iterdir()}
@@ -65,7 +65,7 @@ def manual_pages_are_clean_and_name_every_option():
     for page in MAN_PAGES:
         p = run("mandoc", "-T", "lint", "-W", "warning", root / "man" / page)
         check(p.returncode == 0, p.stdout + p.stderr)
-    for page, command in [("pawl-list.1", ["list"]), ("pawl-run.1", ["run"]), ("pawl-check.1", ["check"]), ("pawl-doctor.1", ["doctor"]), *[("pawl-bench.1", ["bench", w]) for w in WORKLOADS],
+    for page, command in [("pawl-list.1", ["list"]), ("pawl-run.1", ["run"]), ("pawl-check.1", ["check"]), ("pawl-doctor.1", ["doctor"]), *[("pawl-hint.1", ["hint", c]) for c in ("start", "stop", "status")], *[("pawl-bench.1", ["bench", w]) for w in WORKLOADS],
                           ("pawl-sim.1", ["sim", "table"]), ("pawl-sim.1", ["sim", "figures"]), ("pawl-sim.1", ["sim", "machines"]), ("pawl-report.1", ["report"]), ("pawl-compare.1", ["compare"]), ("pawl-profile.1", ["profile"]), ("pawl-top.1", ["top"]), ("pawl-tune.1", ["tune"])]:
         text = run("mandoc", "-T", "utf8", root / "man" / page).stdout
         text = "".join(c for i, c in enumerate(text) if c != "\b" and text[i + 1:i + 2] != "\b").replace("‐", "-")

@@ -42,7 +42,7 @@ finish() {
 
 # What a package is made of.
 sources() {
-    (cd "$root" && find LICENSE Makefile bench bindings check cli cmake debian examples include lab man meson.build \
+    (cd "$root" && find LICENSE Makefile bench bindings check cli cmake debian examples hint include lab man meson.build \
         meson_options.txt preload profile report scripts sim src tests/lab -type f | LC_ALL=C sort)
 }
 

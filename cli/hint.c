@@ -1,0 +1,204 @@
+/* hint.c - `pawl hint`: the service that tells waiters whether others want their CPU */
+#include "cli.h"
+#include "json.h"
+
+#include "hint/service.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+typedef struct request {
+    const char *path;
+    bool foreground, json;
+} request;
+
+static const struct argp_option socket_option = {
+    "socket", 's', "PATH", 0, "Where the service is reached (" PAWL_HINT_SOCKET ")", 0};
+
+static error_t parse(int key, char *argument, struct argp_state *state)
+{
+    request *r = state->input;
+    switch (key) {
+    case 's':
+        if (argument[0] != '/' || strlen(argument) >= sizeof((struct sockaddr_un *)NULL)->sun_path)
+            fail("--socket: '%s' is no path from the root, or too long", argument);
+        r->path = argument;
+        return 0;
+    case 'f':
+        r->foreground = true;
+        return 0;
+    case 'j':
+        r->json = true;
+        return 0;
+    case ARGP_KEY_ARG:
+        fail("'%s': no argument is expected", argument);
+    }
+    return ARGP_ERR_UNKNOWN;
+}
+
+static request read_request(const struct argp_option *options, const char *doc, int argc, char **argv)
+{
+    request r = {.path = PAWL_HINT_SOCKET};
+    struct argp argp = {.options = options, .parser = parse, .doc = doc, .children = common_options};
+    parse_options(&argp, argc, argv, 0, &r);
+    return r;
+}
+
+/* ---- start */
+
+static int parent = -1; /* a pipe to the process that started the service in the background */
+
+static void tell_parent(void)
+{
+    static const char ready = 1;
+    if (parent < 0 || write(parent, &ready, 1) != 1)
+        return;
+    close(parent);
+    int null = open("/dev/null", O_RDWR);
+    for (int i = 0; i <= STDERR_FILENO; i++)
+        dup2(null, i);
+    close(null);
+}
+
+static void make_folder(const char *path)
+{
+    static const char usual[] = PAWL_HINT_SOCKET;
+    char folder[sizeof usual];
+    if (strcmp(path, usual) != 0)
+        return;
+    snprintf(folder, sizeof folder, "%.*s", (int)(strrchr(usual, '/') - usual), usual);
+    mkdir(folder, 0755); /* if it can't be made, the service says so */
+}
+
+/* Returns in the service; whoever called `pawl` learns from the pipe how its start ended. */
+static void go_to_background(void)
+{
+    int ends[2];
+    if (pipe2(ends, O_CLOEXEC) != 0)
+        fail("hint: %s", strerror(errno));
+    pid_t child = fork();
+    if (child < 0)
+        fail("hint: %s", strerror(errno));
+    if (child == 0) {
+        close(ends[0]);
+        parent = ends[1];
+        setsid();
+        if (chdir("/") != 0)
+            fail("hint: /: %s", strerror(errno));
+        return;
+    }
+    char ready;
+    int status;
+    close(ends[1]);
+    if (read(ends[0], &ready, 1) == 1)
+        exit(EXIT_SUCCESS);
+    exit(waitpid(child, &status, 0) == child && WIFEXITED(status) ? WEXITSTATUS(status) : EXIT_CANNOT);
+}
+
+static int start_main(int argc, char **argv)
+{
+    const struct argp_option options[] = {
+        socket_option, {"foreground", 'f', NULL, 0, "Stay in the foreground until a signal ends it", 0}, {0}};
+    request r = read_request(options, "Start the service. Needs root.", argc, argv);
+    make_folder(r.path);
+    if (!r.foreground)
+        go_to_background();
+    hint_serve(r.path, tell_parent);
+    return EXIT_SUCCESS;
+}
+
+/* ---- stop, status */
+
+/* The connection, on which the answer has come; -1 if nobody is there. */
+static int ask(const char *path, uint32_t what, struct pawl_hint_reply *reply)
+{
+    struct sockaddr_un to = {.sun_family = AF_UNIX};
+    struct timeval patience = {.tv_sec = 5};
+    struct pawl_hint_request request = {PAWL_HINT_MAGIC, PAWL_HINT_VERSION, what, 0, 0};
+    strcpy(to.sun_path, path);
+    int s = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+    setsockopt(s, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
+    setsockopt(s, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
+    if (s < 0 || connect(s, (struct sockaddr *)&to, sizeof to) != 0) {
+        if (errno != ENOENT && errno != ECONNREFUSED)
+            fail("hint: %s: %s", path, strerror(errno));
+        close(s);
+        return -1;
+    }
+    if (send(s, &request, sizeof request, MSG_NOSIGNAL) != sizeof request ||
+        recv(s, reply, sizeof *reply, 0) != sizeof *reply || reply->magic != PAWL_HINT_MAGIC)
+        fail("hint: %s: the service does not answer", path);
+    return s;
+}
+
+static int stop_main(int argc, char **argv)
+{
+    const struct argp_option options[] = {socket_option, {0}};
+    request r = read_request(options, "Stop the service. Programs go on without it.", argc, argv);
+    struct pawl_hint_reply reply;
+    int s = ask(r.path, PAWL_HINT_STOP, &reply);
+    if (s < 0)
+        fail("hint: no service runs at '%s'", r.path);
+    if (reply.status == PAWL_HINT_FORBIDDEN)
+        fail("hint: only root and the user who started the service may stop it");
+    if (reply.status != PAWL_HINT_DONE)
+        fail("hint: the service has another version (%u, not %d): stop it with the pawl that started it",
+             (unsigned)reply.version, PAWL_HINT_VERSION);
+    if (recv(s, &reply, sizeof reply, 0) != 0) /* the end of its process ends the connection */
+        fail("hint: the service has not ended yet");
+    close(s);
+    return EXIT_SUCCESS;
+}
+
+static int status_main(int argc, char **argv)
+{
+    const struct argp_option options[] = {socket_option, {"json", 'j', NULL, 0, "Write JSON", 0}, {0}};
+    request r =
+        read_request(options, "Show whether the service runs. Exit status 1 if it does not.", argc, argv);
+    struct pawl_hint_reply reply = {0};
+    int s = ask(r.path, PAWL_HINT_STATUS, &reply);
+    bool runs = s >= 0;
+    if (runs)
+        close(s);
+    output o;
+    output_open(&o, NULL);
+    if (r.json)
+        output_json(&o, json_pack("{sb ss si si si si}", "runs", runs, "socket", r.path, "version",
+                                  (int)reply.version, "pid", (int)reply.pid, "processes",
+                                  (int)reply.processes, "threads", (int)reply.threads));
+    else if (runs)
+        fprintf(o.file, "version %u runs at %s, process %u: %u threads of %u processes are registered\n",
+                (unsigned)reply.version, r.path, (unsigned)reply.pid, (unsigned)reply.threads,
+                (unsigned)reply.processes);
+    else
+        fprintf(o.file, "no service runs at %s\n", r.path);
+    output_close(&o);
+    return runs ? EXIT_SUCCESS : EXIT_BAD_NEWS;
+}
+
+static const command commands[] = {
+    {"start", "Start the service", start_main},
+    {"stop", "Stop the service", stop_main},
+    {"status", "Show whether it runs", status_main},
+    {NULL, NULL, NULL},
+};
+
+int hint_main(int argc, char **argv)
+{
+    static const command_set hint = {
+        .kind = "command",
+        .usage = "COMMAND [ARGUMENT...]",
+        .doc = "A service that lets waiting threads know whether others want their CPU: they look longer, or "
+               "sleep at once.",
+        .commands = commands,
+    };
+    return dispatch(&hint, argc, argv);
+}

@@ -1,0 +1,74 @@
+/* hint_map.h - what the service of `pawl hint` publishes, and how a process asks for it (docs/hint.md)
+ *
+ * Shared by the BPF program that writes it, the service, and libpawl, which maps it read-only. Each number of the
+ * version stands for all of this file.
+ */
+#pragma once
+
+#include <stdint.h>
+
+#define PAWL_HINT_SOCKET "/run/pawl/hint.sock"
+
+enum {
+    PAWL_HINT_MAGIC = 0x6c776170, /* "pawl" */
+    PAWL_HINT_VERSION = 1,
+    PAWL_HINT_CPUS = 1024,    /* of others nothing is known                                     */
+    PAWL_HINT_WORDS = 1024,   /* of a sheet: a page                                             */
+    PAWL_HINT_BEAT_MS = 250,  /* between two heartbeats                                         */
+    PAWL_HINT_STALE_MS = 1000 /* after one, in which the service is believed to be alive        */
+};
+
+#ifdef __bpf__
+typedef uint32_t pawl_hint_word;
+#else
+typedef _Atomic(uint32_t) pawl_hint_word;
+#endif
+
+/* For everybody: how many threads are ready on each CPU, with the one that runs. */
+struct pawl_hint_cpus {
+    pawl_hint_word magic;
+    pawl_hint_word version;   /* 0 once the service has stopped    */
+    pawl_hint_word heartbeat; /* CLOCK_MONOTONIC in milliseconds   */
+    pawl_hint_word unused[13];
+    struct {
+        pawl_hint_word ready;
+        pawl_hint_word unused[15]; /* each CPU writes its own line */
+    } cpu[PAWL_HINT_CPUS];
+};
+
+/* For a process: its registered threads. words[0] is the number of those that run now; each of the others is a
+ * thread's: free, off its CPU, or PAWL_HINT_ON and the number of its CPU. */
+struct pawl_hint_sheet {
+    pawl_hint_word words[PAWL_HINT_WORDS];
+};
+
+enum { PAWL_HINT_FREE, PAWL_HINT_OFF, PAWL_HINT_ON };
+
+/* One SOCK_SEQPACKET message each way. */
+enum { PAWL_HINT_JOIN = 1, PAWL_HINT_STATUS, PAWL_HINT_STOP };
+
+struct pawl_hint_request {
+    uint32_t magic, version;
+    uint32_t what;
+    uint32_t pid, tid; /* PAWL_HINT_JOIN: the caller's own */
+};
+
+enum {
+    PAWL_HINT_DONE,
+    PAWL_HINT_BAD_VERSION,
+    PAWL_HINT_BAD_REQUEST,
+    PAWL_HINT_NOT_YOURS, /* the thread is not of the caller's process, as the service sees it */
+    PAWL_HINT_FULL,
+    PAWL_HINT_FORBIDDEN
+};
+
+/* With PAWL_HINT_JOIN: two descriptors, of the CPUs and of the sheet. */
+struct pawl_hint_reply {
+    uint32_t magic, version;
+    uint32_t status;
+    uint32_t slot;               /* of the thread, in the sheet                     */
+    uint64_t instance;           /* of the service: another after each start        */
+    uint32_t processes, threads; /* registered; PAWL_HINT_STATUS, for root          */
+    uint32_t pid;                /* the service's                                   */
+    uint32_t unused;
+};

@@ -1,0 +1,321 @@
+"""pawl hint: the service with its BPF program, where the kernel takes it; and what it does with those who ask badly"""
+
+import array
+import contextlib
+import json
+import mmap
+import os
+import signal
+import socket
+import struct
+import subprocess
+import threading
+import time
+
+from harness import Skipped, check, environment, eventually, folder, output, pawl, refused, test
+import harness
+
+MAGIC, VERSION = 0x6C776170, 1
+JOIN, STATUS, STOP = 1, 2, 3
+DONE, BAD_VERSION, BAD_REQUEST, NOT_YOURS, FULL, FORBIDDEN = range(6)
+SLOTS = 1023  # of a process
+FREE, OFF, ON = 0, 1, 2
+REPLY = struct.Struct("=4IQ4I")
+
+
+@contextlib.contextmanager
+def service(*options):
+    """Starts one in the foreground; gives its process and the path of its socket."""
+    with folder() as f:
+        path = f"{f}/hint.sock"
+        process = subprocess.Popen([harness.build / "pawl", "hint", "start", "--foreground", "--socket", path, *options],
+                                   stderr=subprocess.PIPE, text=True)
+        try:
+            eventually(lambda: process.poll() is not None or pawl("hint", "status", "--socket", path).returncode == 0, "it does not start")
+            if process.poll() is not None:
+                raise Skipped(process.stderr.read().strip())
+            yield process, path
+        finally:
+            if process.poll() is None:
+                process.terminate()
+            process.wait()
+            process.stderr.close()
+
+
+def connect(path):
+    s = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    s.settimeout(60)
+    s.connect(path)
+    return s
+
+
+def answer(s):
+    """Status, slot, and the files that came along."""
+    data, extra, _, _ = s.recvmsg(256, socket.CMSG_SPACE(8))
+    files = array.array("i")
+    for level, kind, content in extra:
+        if level == socket.SOL_SOCKET and kind == socket.SCM_RIGHTS:
+            files.frombytes(content)
+    magic, _, status, slot, *_ = REPLY.unpack(data)
+    check(magic == MAGIC, "not an answer")
+    return status, slot, list(files)
+
+
+def ask(path, what, pid=0, tid=0, version=VERSION):
+    with connect(path) as s:
+        s.send(struct.pack("=5I", MAGIC, version, what, pid, tid))
+        return answer(s)
+
+
+def join(path, pid=None, tid=None):
+    """The same, with both files mapped instead."""
+    status, slot, files = ask(path, JOIN, pid or os.getpid(), tid or threading.get_native_id())
+    maps = [mmap.mmap(f, size, mmap.MAP_SHARED, mmap.PROT_READ) for f, size in zip(files, (65600, 4096))]
+    for f in files:
+        os.close(f)
+    return status, slot, maps
+
+
+def word(map, index):
+    return struct.unpack_from("=I", map, 4 * index)[0]
+
+
+def registered(path):
+    s = json.loads(output("hint", "status", "--json", "--socket", path))
+    return s["processes"], s["threads"]
+
+
+def ready(cpus, cpu):
+    return word(cpus, 16 * (1 + cpu))
+
+
+@test
+def hint_needs_a_service_to_stop():
+    with folder() as f:
+        refused(["hint", "stop", "--socket", f"{f}/none"], "no service runs")
+        p = pawl("hint", "status", "--socket", f"{f}/none")
+        check(p.returncode == 1 and "no service runs" in p.stdout, p.stdout)
+        refused(["hint", "start", "--foreground", "--socket", "hint.sock"], "no path from the root")
+        refused(["hint", "start", "--foreground", "--socket", f"{f}/no/folder"], f"{f}/no/folder")
+        check(os.listdir(f) == [], f"left behind: {os.listdir(f)}")
+
+
+@test
+def hint_starts_in_the_background_and_stops():
+    with folder() as f:
+        at = ["--socket", f"{f}/s"]
+        p = pawl("hint", "start", *at)
+        if "the kernel takes no BPF program" in p.stderr or "built without" in p.stderr:
+            raise Skipped(p.stderr.strip())
+        check(p.returncode == 0 and p.stderr == "", p.stderr)
+        try:
+            pid = json.loads(output("hint", "status", "--json", *at))["pid"]
+            check(pid != 0 and "runs at" in output("hint", "status", *at), "status")
+            refused(["hint", "start", *at], "runs already")
+        finally:
+            output("hint", "stop", *at)
+        check(not os.path.exists(f"{f}/s"), "its socket is left")
+        eventually(lambda: not os.path.exists(f"/proc/{pid}") or "\nState:\tZ" in open(f"/proc/{pid}/status").read(), "it has not ended")
+        output("hint", "start", *at)  # at once
+        output("hint", "stop", *at)
+
+
+@test
+def hint_counts_the_threads_that_are_ready():
+    with service() as (_, path):
+        status, _, (cpus, _) = join(path)
+        check(status == DONE and word(cpus, 0) == MAGIC and word(cpus, 1) == VERSION, "not what it should be")
+        cpu = min(os.sched_getaffinity(0))
+        spinners = [subprocess.Popen(["taskset", "-c", str(cpu), "sh", "-c", "while :; do :; done"]) for _ in range(3)]
+        try:
+            eventually(lambda: ready(cpus, cpu) >= 3, "three that want one CPU are not seen", 60)
+        finally:
+            for s in spinners:
+                s.kill()
+                s.wait()
+
+
+@test
+def hint_knows_whether_a_thread_runs():
+    """A child, which has its parent's maps, watches it sleep and run. (Two threads of Python never run at once.)"""
+    with service() as (_, path):
+        status, slot, (_, sheet) = join(path)
+        check(status == DONE and slot > 0, "not registered")
+        asleep = os.pipe()
+        child = os.fork()
+        if child == 0:
+            with contextlib.suppress(Exception):
+                eventually(lambda: word(sheet, slot) == OFF and word(sheet, 0) == 0, "")
+                os.write(asleep[1], b"!")
+                eventually(lambda: word(sheet, slot) >= ON and word(sheet, 0) == 1, "")
+                os._exit(0)
+            os._exit(1)
+        os.close(asleep[1])
+        check(os.read(asleep[0], 1) == b"!", "a thread that sleeps is taken for one that runs")
+        ended = 0
+        while ended == 0:
+            ended, status = os.waitpid(child, os.WNOHANG)
+        check(status == 0, "a thread that runs is taken for one that sleeps")
+        os.close(asleep[0])
+
+
+@test
+def hint_takes_only_threads_of_the_one_who_asks():
+    with service() as (process, path):
+        check(ask(path, JOIN, process.pid, process.pid)[0] == NOT_YOURS, "another process")
+        check(ask(path, JOIN, os.getpid(), process.pid)[0] == NOT_YOURS, "another process's thread")
+        check(ask(path, JOIN, os.getpid(), 0)[0] == NOT_YOURS, "no thread")
+        check(registered(path) == (0, 0), f"{registered(path)} are registered")
+
+
+@test
+def hint_gives_maps_that_cannot_be_written():
+    with service() as (_, path):
+        _, _, files = ask(path, JOIN, os.getpid(), threading.get_native_id())
+        for f in files:
+            for protection in [mmap.PROT_WRITE, mmap.PROT_READ | mmap.PROT_WRITE]:
+                try:
+                    mmap.mmap(f, 4096, mmap.MAP_SHARED, protection)
+                    check(False, "it can be written")
+                except PermissionError:
+                    pass
+            os.close(f)
+
+
+@test
+def hint_refuses_threads_that_do_not_fit():
+    with service() as (_, path):
+        go, statuses = threading.Event(), []
+        barrier = threading.Semaphore(0)
+
+        def one():
+            try:
+                status, _, files = ask(path, JOIN, os.getpid(), threading.get_native_id())
+                for f in files:
+                    os.close(f)
+                statuses.append(status)
+            finally:
+                barrier.release()
+            go.wait()
+
+        before = threading.stack_size(128 * 1024)
+        team = [threading.Thread(target=one) for _ in range(SLOTS + 20)]
+        threading.stack_size(before)
+        for t in team:  # one after another: a queue of connections is no promise
+            t.start()
+            barrier.acquire()
+        counted = registered(path)
+        go.set()
+        for t in team:
+            t.join()
+        check(statuses.count(DONE) == SLOTS and statuses.count(FULL) == 20, f"{statuses.count(DONE)} fit")
+        check(counted == (1, SLOTS), f"{counted} are registered")
+        eventually(lambda: registered(path) == (1, 0), "dead threads keep their slots")
+        check(join(path)[0] == DONE, "there is no room after all")
+
+
+@test
+def hint_forgets_processes_that_are_killed():
+    with service() as (process, path):
+        files = len(os.listdir(f"/proc/{process.pid}/fd"))
+        for _ in range(5):
+            ends = os.pipe()
+            child = os.fork()
+            if child == 0:
+                status = 99
+                with contextlib.suppress(Exception):
+                    status = ask(path, JOIN, os.getpid(), os.getpid())[0]
+                os.write(ends[1], bytes([status]))
+                signal.pause()
+            os.close(ends[1])
+            status = os.read(ends[0], 1)
+            os.close(ends[0])
+            counted = registered(path)
+            os.kill(child, signal.SIGKILL)
+            os.waitpid(child, 0)
+            check(status == bytes([DONE]) and counted == (1, 1), f"{status} {counted}")
+            eventually(lambda: registered(path) == (0, 0), "it is still there")
+        eventually(lambda: len(os.listdir(f"/proc/{process.pid}/fd")) == files, "descriptors are left")
+
+
+@test
+def hint_stands_garbage():
+    with service() as (process, path):
+        check(ask(path, STATUS, version=VERSION + 1)[0] == BAD_VERSION, "another version")
+        check(ask(path, 77)[0] == BAD_REQUEST, "no such request")
+        files = len(os.listdir(f"/proc/{process.pid}/fd"))
+        silent = []
+        for i in range(300):  # connections that say nothing, or nothing sensible, or too much, and hang up or do not
+            with contextlib.suppress(OSError):
+                s = connect(path)
+                if i % 3 != 0:
+                    s.send(os.urandom([1, 20, 4000, 20000][i % 4]))
+                if i % 5 == 0:
+                    s.close()
+                else:
+                    silent.append(s)
+            if i % 50 == 0:
+                check(join(path)[0] == DONE, "those who ask well are not served")
+        check(join(path)[0] == DONE, "those who ask well are not served")
+        for s in silent:
+            s.close()
+        eventually(lambda: len(os.listdir(f"/proc/{process.pid}/fd")) <= files + 2, "descriptors are left")  # our process has two
+
+
+@test
+def hint_lets_only_some_stop_it():
+    if os.geteuid() != 0:
+        raise Skipped("only root can be somebody else")
+    with service() as (process, path):
+        os.chmod(os.path.dirname(path), 0o755)
+        child = os.fork()
+        if child == 0:
+            os.setresgid(65534, 65534, 65534)
+            os.setresuid(65534, 65534, 65534)
+            status = 99
+            with contextlib.suppress(Exception):
+                status = ask(path, STOP)[0]
+                s, slot, _ = join(path)
+                status = 98 if s not in (DONE, NOT_YOURS) else status
+            os._exit(status)
+        check(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == FORBIDDEN, "another user stops it")
+        check(process.poll() is None, "it has ended")
+
+
+@test
+def programs_outlive_the_service():
+    """A program with a contended lock, while its service is killed, started, stopped and killed again."""
+    with service() as (process, path):
+        env = environment(PAWL_HINT=path)
+        bench = subprocess.Popen([harness.build / "pawl", "bench", "mutexbench", "--lock", "mcs", "--threads", "8", "--runs", "1", "--duration", "6s", "--json"],
+                                 env=env, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+        eventually(lambda: bench.poll() is not None or registered(path)[1] >= 2, "nobody registers")
+        seen = registered(path)
+        check(bench.poll() is None and seen[0] == 1, f"registered: {seen}")
+        process.kill()
+        process.wait()
+        again = subprocess.Popen([harness.build / "pawl", "hint", "start", "--foreground", "--socket", path])
+        try:
+            eventually(lambda: pawl("hint", "status", "--socket", path).returncode == 0, "it does not start again")
+            eventually(lambda: bench.poll() is not None or registered(path)[1] >= 1, "nobody comes back")
+        finally:
+            again.kill()
+            again.wait()
+        result = json.loads(bench.communicate()[0])
+        check(bench.returncode == 0 and result, "the program has suffered")
+
+
+@test
+def doctor_sees_the_hint():
+    def found(hint):
+        return {f["name"]: f for f in json.loads(pawl("doctor", "--json", env=environment(PAWL_HINT=hint)).stdout)["findings"]}["hint"]
+    check(found("off")["offered"] is None and "PAWL_HINT=off" in found("off")["found"], str(found("off")))
+    with folder() as f:
+        check(found(f"{f}/none")["offered"] is False, "there is none")
+        s = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        s.bind(f"{f}/silent")
+        s.listen()
+        check("does not answer" in found(f"{f}/silent")["found"], str(found(f"{f}/silent")))
+        s.close()
+    with service() as (_, path):
+        check(found(path)["offered"] is True, str(found(path)))
