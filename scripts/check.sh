@@ -11,9 +11,9 @@ set -eu -o pipefail
 cd "$(dirname "$0")/.."
 
 # The long ones first: then the last ones end together.
-sections=(check clang native tsan asan cli debian preload mutants sim outside apps toy debug headers abi rust report
+sections=(native check cli tsan clang debian preload asan mutants sim outside apps toy debug headers abi rust report
     profile aarch64 riscv64 musl ppc64el s390x embed lab count)
-soak_sections=(native apps tsan asan emulated packages deep_check mutate)
+soak_sections=(native apps tsan asan_all emulated packages deep_check mutate)
 scale=1 # of the tests; every section takes a fraction of it
 lanes=4 # sections run side by side: some wait more than they compute
 
@@ -196,7 +196,8 @@ section_tsan() {
     build_and_test build-tsan 0.04 "$1" "${sanitized[@]}" -Db_sanitize=thread
 }
 
-section_asan() {
+# All of them; `make check` tries some (below).
+section_asan_all() {
     build_and_test build-asan 0.04 "$1" "${sanitized[@]}" -Db_sanitize=address,undefined
 }
 
@@ -210,6 +211,15 @@ telling='test_exclusion test_destruction test_handover test_hapax test_parking t
     mutex/test_mutex_mutex mutex/test_mutex_fairmutex mutex/test_mutex_cond
     region/test_region_locks region/test_region_ends region/test_region_deaths test_platforms'
 
+# build_some DIRECTORY OPTION... - builds them; building all would take long
+build_some() {
+    local directory=$1
+    shift
+    configure "$directory" -Dtests=true -Dtools=false -Doptimization=1 -Ddebug=false "$@"
+    # shellcheck disable=SC2046,SC2086 # one word each
+    ninja -C "$directory" $(printf 'tests/%s ' $telling)
+}
+
 # try DIRECTORY FRACTION WRAPPER... - runs them
 try() {
     local directory=$1 fraction=$2 status=0
@@ -220,19 +230,24 @@ try() {
     return $status
 }
 
-# Another compiler builds everything.
+section_asan() {
+    build_some build-asan "${sanitized[@]}" -Db_sanitize=address,undefined
+    try build-asan 0.04
+}
+
+# Another compiler builds all that ships, without optimisation, and the tests that it runs with some.
 section_clang() {
-    CC=clang CXX=clang++ configure build-clang -Dtests=true -Doptimization=1 -Ddebug=false
-    ninja -C build-clang
+    export CC=clang CXX=clang++
+    configure build-clang-tools -Dtests=false -Doptimization=0 -Ddebug=false
+    ninja -C build-clang-tools
+    build_some build-clang
     try build-clang 0.03
 }
 
-# build_and_try MACHINE FRACTION - with cross/MACHINE.ini; building all of them would take long
+# build_and_try MACHINE FRACTION - with cross/MACHINE.ini
 build_and_try() {
     local directory=build-$1 fraction=$2 file=cross/$1.ini wrapper
-    configure "$directory" -Dtests=true -Dtools=false -Doptimization=1 -Ddebug=false --cross-file "$file"
-    # shellcheck disable=SC2046,SC2086 # one word each
-    ninja -C "$directory" $(printf 'tests/%s ' $telling)
+    build_some "$directory" --cross-file "$file"
     read -ra wrapper < <(sed -n "s/^exe_wrapper = //p" "$file" | tr -d "[]',") || true # it may have none
     try "$directory" "$fraction" "${wrapper[@]}"
 }

@@ -13,7 +13,6 @@
 #ifdef PAWL_HAS_REGIONS
 
 #include <errno.h>
-#include <linux/futex.h>
 #include <signal.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -57,12 +56,16 @@ void pawl_life_end(pawl_life *life)
     pthread_mutex_unlock(life);
 }
 
+enum {
+    OWNER_DIED = 0x40000000
+}; /* the kernel's FUTEX_OWNER_DIED; musl's compiler does not find its headers */
+
 /* A look at the word that the kernel marks. It spares those who find a living owner two system calls. */
 bool pawl_life_goes_on(pawl_life *life)
 {
 #ifdef __GLIBC__
     uint32_t word = (uint32_t)__atomic_load_n(&life->__data.__lock, __ATOMIC_RELAXED);
-    return word != 0 && (word & FUTEX_OWNER_DIED) == 0;
+    return word != 0 && (word & OWNER_DIED) == 0;
 #else
     (void)life;
     return false;

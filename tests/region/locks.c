@@ -238,13 +238,15 @@ static void mistakes_are_told(void)
     pid_t child = fork();
     if (child == 0) {
         use_wrongly(NULL); /* it is not the thread that locked */
+        must(pawl_region_detach(region), "detach in the child, which has no other thread");
         _exit(0);
     }
     ends_well(child);
     CHECK(pawl_region_leave(region) == EBUSY && pawl_region_detach(region) == EBUSY, "it left with a lock");
     unlock();
     must(pawl_region_leave(region), "leave");
-    lock(); /* takes a new seat */
+    must(kind->trylock(region, &shared->lock), "trylock, with a new seat");
+    CHECK(pawl_region_leave(region) == EBUSY, "it left with a lock that it had tried");
     unlock();
     must(pawl_region_detach(region), "detach");
 }
@@ -337,14 +339,23 @@ static void crowd(int threads)
     while (atomic_load(&seated) < threads)
         sched_yield();
     CHECK(kind->lock(region, &shared->lock) == ENOLCK, "there is a seat too many");
+    CHECK(kind->trylock(region, &shared->lock) == ENOLCK, "a trylock needs no seat");
     CHECK(pawl_region_detach(region) == EBUSY, "detached from under other threads");
     pthread_mutex_unlock(&may_go);
     for (int i = 0; i < threads; i++)
         pthread_join(thread[i], NULL);
 }
 
+static void lock_and_unlock(void *unused)
+{
+    (void)unused;
+    lock();
+    unlock();
+}
+
 static void seats_are_given_back(void)
 {
+    ends_well(start(lock_and_unlock, NULL)); /* its seat, too, though nobody saw it leave */
     for (size_t i = 0; i < scaled(2); i++)
         crowd(CROWD);
     lock();
