@@ -19,7 +19,7 @@ enum { LIMIT_SECONDS = 300, EXIT_SKIPPED = 77 };
 #endif
 
 static double scale = 1;
-static bool no_fork;
+static bool no_fork, few_slots;
 static int passed, failed, skipped;
 
 size_t scaled(size_t n)
@@ -133,7 +133,7 @@ static bool concerns(const promise *p, const lock_info *lock)
 {
     if (lock == NULL)
         return true;
-    if (PAWL_SLOTS <= 2 && lock->waiting != PAWL_SEMI_PRIVATE)
+    if (few_slots && lock->waiting != PAWL_SEMI_PRIVATE)
         return false;
     return p->concerns == NULL || p->concerns(lock);
 }
@@ -146,8 +146,10 @@ static bool wanted(const char *name, int texts, char **text)
     return texts == 0;
 }
 
-int harness_run(int argc, char **argv, const promise *promises, int count, const lock_info *locks)
+int harness_run(int argc, char **argv, const promise *promises, int count, const lock_info *locks,
+                bool slots_are_few)
 {
+    few_slots = slots_are_few;
     bool list = false;
     const char *times = getenv("PAWL_TEST_SCALE");
     for (argc--, argv++; argc > 0 && strncmp(*argv, "--", 2) == 0; argc--, argv++) {

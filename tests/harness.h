@@ -19,7 +19,8 @@ typedef struct promise {
     const char *subject;                     /* if not a lock: checked once under this name, with NULL */
 } promise;
 
-int harness_run(int argc, char **argv, const promise *promises, int count, const lock_info *locks);
+int harness_run(int argc, char **argv, const promise *promises, int count, const lock_info *locks,
+                bool slots_are_few);
 
 /* `n` repetitions, scaled; one at least. */
 size_t scaled(size_t n);
@@ -34,12 +35,13 @@ _Noreturn void skip(const char *format, ...) __attribute__((format(printf, 1, 2)
 #define HARNESS_MAIN(promises)                                                                               \
     int main(int argc, char **argv)                                                                          \
     {                                                                                                        \
-        return harness_run(argc, argv, promises, sizeof promises / sizeof *promises, subjects());            \
+        return harness_run(argc, argv, promises, sizeof promises / sizeof *promises, subjects(),             \
+                           PAWL_SLOTS <= 2);                                                                 \
     }
 
 /* For promises that each have a subject. The register's locks are not compiled in, which saves most of the time. */
 #define HARNESS_MAIN_WITHOUT_LOCKS(promises)                                                                 \
     int main(int argc, char **argv)                                                                          \
     {                                                                                                        \
-        return harness_run(argc, argv, promises, sizeof promises / sizeof *promises, NULL);                  \
+        return harness_run(argc, argv, promises, sizeof promises / sizeof *promises, NULL, false);           \
     }

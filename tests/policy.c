@@ -186,5 +186,5 @@ int main(int argc, char **argv)
     if (argc == 2 && strcmp(argv[1], "--policy") == 0)
         return (int)pawl_get_wait();
     program = argv[0];
-    return harness_run(argc, argv, promises, sizeof promises / sizeof *promises, subjects());
+    return harness_run(argc, argv, promises, sizeof promises / sizeof *promises, subjects(), false);
 }

@@ -395,5 +395,5 @@ int main(int argc, char **argv)
         return run_case(argv[2], argv[3]);
     program = argv[0];
     memcpy(locks, lock_table, sizeof lock_table);
-    return harness_run(argc, argv, promises, sizeof promises / sizeof *promises, locks);
+    return harness_run(argc, argv, promises, sizeof promises / sizeof *promises, locks, false);
 }
