@@ -31,7 +31,7 @@ all: $(BUILD)/build.ninja
 	@ninja -C $(BUILD) --quiet
 
 $(BUILD)/build.ninja:
-	@meson setup $(BUILD) --prefix=$(PREFIX) -Dtests=false >/dev/null
+	@meson setup $(BUILD) --prefix='$(PREFIX)' -Dtests=false >/dev/null
 
 demo:
 	@scripts/deps.sh $(BUILD_PACKAGES) $(PEER_PACKAGES)
@@ -60,7 +60,7 @@ mutate:
 	@/usr/bin/python3 -B scripts/mutate $(MUTATE)
 
 install: $(BUILD)/build.ninja
-	@meson configure $(BUILD) -Dprefix=$(PREFIX)
+	@meson configure $(BUILD) -Dprefix='$(PREFIX)'
 	@$(MAKE) --no-print-directory all
 	@meson install -C $(BUILD) --no-rebuild --quiet
 
