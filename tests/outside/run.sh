@@ -90,6 +90,21 @@ refuses_32_bits() {
     echo '#include <pawl/ticket.h>' >"$work/narrow.c"
     not ${CC:-cc} -m32 -I "$root/include" -fsyntax-only "$work/narrow.c" 2>"$work/said"
     grep -q 'Pawl needs a 64-bit machine' "$work/said"
+    # Meson, too; to it this compiler is one that works.
+    mkdir "$work/narrow"
+    printf '#!/bin/sh\ncase "$*" in\n*sanitycheck* | *--version* | *-Wl,*) exec gcc "$@" ;;\nesac\nexec gcc -m32 "$@"\n' >"$work/narrow/cc"
+    chmod +x "$work/narrow/cc"
+    printf '[binaries]\nc = "%s"\nar = "ar"\n[host_machine]\nsystem = "linux"\ncpu_family = "x86"\ncpu = "i686"\nendian = "little"\n' \
+        "$work/narrow/cc" | tr '"' "'" >"$work/narrow/file.ini"
+    not meson setup -Dtools=false -Dtests=false --cross-file "$work/narrow/file.ini" "$work/narrow/build" "$root" >"$work/said"
+    grep -q 'ERROR: .*Pawl needs a 64-bit machine' "$work/said"
+}
+
+# What takes glibc says so.
+musl_has_the_library_alone() {
+    not meson setup -Dtests=false --cross-file "$root/cross/musl.ini" "$work/musl" "$root" >"$work/said"
+    grep -q 'no interposer: it keeps locks inside the objects of glibc' "$work/said"
+    grep -q 'ERROR: .*the pawl command needs glibc.* -Dtools=false' "$work/said"
 }
 
 # meson_project DIRECTORY - a copy of the project
@@ -218,6 +233,7 @@ promise cmake_refuses_another_version cmake_refuses_another_version
 promise cmake_finds_what_was_moved cmake_finds_what_was_moved
 promise cmake_finds_what_is_behind_a_link cmake_finds_what_is_behind_a_link
 [ "$(uname -m)" != x86_64 ] || promise refuses_32_bits refuses_32_bits
+promise musl_has_the_library_alone musl_has_the_library_alone
 promise by_meson by_meson
 promise by_meson_subproject by_meson_subproject
 promise vendored_hapax_vw vendored gcc '' hapax_vw
