@@ -63,8 +63,7 @@ static void thread_ends(void *round)
     watched = false;
     if (owned == 0)
         return;
-    if ((uintptr_t)round >= PTHREAD_DESTRUCTOR_ITERATIONS ||
-        pthread_setspecific(key, (char *)round + 1) != 0)
+    if ((uintptr_t)round >= PTHREAD_DESTRUCTOR_ITERATIONS || pthread_setspecific(key, (char *)round + 1) != 0)
         die("pawl: a thread ends that owns a Hemlock lock, because a guard was forgotten\n");
 }
 
