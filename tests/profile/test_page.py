@@ -155,7 +155,8 @@ def check_trace(path):
     check(trace["displayTimeUnit"] in ("ms", "ns"), trace["displayTimeUnit"])
     slices, begun = {}, {}
     for e in trace["traceEvents"]:
-        whole = all(isinstance(e[k], int) and e[k] >= 0 for k in ("pid", "tid")) and isinstance(e["name"], str) and e["name"]
+        needed = ("pid",) if e["name"] == "process_name" else ("pid", "tid")
+        whole = all(isinstance(e[k], int) and e[k] >= 0 for k in needed) and isinstance(e["name"], str) and e["name"]
         check(whole and isinstance(e["args"], dict), str(e))
         if e["ph"] == "M":
             check(e["name"] in ("process_name", "thread_name") and isinstance(e["args"]["name"], str), str(e))
