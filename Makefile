@@ -26,6 +26,8 @@ TEST_PACKAGES  = $(BUILD_PACKAGES) $(PEER_PACKAGES) $(ATTACH_PACKAGES) valgrind 
 # The programs that the interposer is tried under.
 APP_PACKAGES   = g++ python3 git libsqlite3-dev libleveldb-dev liblmdb-dev libjemalloc2 memcached redis-server unbound \
                  pigz xz-utils zstd lbzip2 perl binutils
+# What the tests compile with debugging symbols, from source; those of Debian's own builds are not in main.
+SOURCE_PACKAGES = leveldb
 
 all: $(BUILD)/build.ninja
 	@ninja -C $(BUILD) --quiet
@@ -40,6 +42,7 @@ demo:
 
 check:
 	@scripts/deps.sh $(TEST_PACKAGES)
+	@scripts/sources.sh build-check/sources $(SOURCE_PACKAGES)
 	@scripts/check.sh
 
 count:
@@ -49,6 +52,7 @@ count:
 
 soak:
 	@scripts/deps.sh $(TEST_PACKAGES)
+	@scripts/sources.sh build-check/sources $(SOURCE_PACKAGES)
 	@scripts/check.sh soak
 
 bench-apps:
