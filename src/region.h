@@ -46,7 +46,7 @@ struct pawl_region {
     pawl_seat *seats; /* NULL: not in use */
     unsigned seat_count;
     unsigned index;           /* of this structure, and of a thread's seat in this region */
-    uint32_t serial;          /* of this attachment; never 0                              */
+    uint32_t serial;          /* of the last attachment; 0 if there was none               */
     _Atomic(uint32_t) seated; /* threads of this process */
     void *memory;
     size_t size, mapped;
