@@ -56,7 +56,7 @@ struct pawl_region {
 
 /* False if this kernel cannot tell. */
 bool pawl_life_is_told(void);
-int pawl_life_prepare(pawl_life *life);
+void pawl_life_prepare(pawl_life *life);
 /* 0 if nobody has it, EOWNERDEAD if a dead thread had it: now the caller has it. EBUSY if a living thread has it. */
 int pawl_life_try(pawl_life *life);
 void pawl_life_end(pawl_life *life);

@@ -24,15 +24,15 @@ bool pawl_life_is_told(void)
     return syscall(SYS_get_robust_list, 0, &head, &size) == 0; /* not under an emulator of user programs */
 }
 
-int pawl_life_prepare(pawl_life *life)
+void pawl_life_prepare(pawl_life *life)
 {
     pthread_mutexattr_t attributes;
     pthread_mutexattr_init(&attributes);
     pthread_mutexattr_setpshared(&attributes, PTHREAD_PROCESS_SHARED);
-    pthread_mutexattr_setrobust(&attributes, PTHREAD_MUTEX_ROBUST); /* there are some: pawl_life_is_told() */
-    int error = pthread_mutex_init(life, &attributes);
+    pthread_mutexattr_setrobust(&attributes,
+                                PTHREAD_MUTEX_ROBUST); /* fails where pawl_life_is_told() said so */
+    pthread_mutex_init(life, &attributes);
     pthread_mutexattr_destroy(&attributes);
-    return error;
 }
 
 int pawl_life_try(pawl_life *life)

@@ -88,15 +88,17 @@ static void length_will_do(const lock_info *none)
 {
     (void)none;
     static const int errors[] = {EOPNOTSUPP, EINVAL};
-    pawl_region *r;
-    for (int i = 0; i < 2; i++) {
+    pawl_region *r = new_region(new_file(), SIZE);
+    int error = pawl_region_detach(r);
+    for (int i = 0; i < 2 && error == 0; i++) {
         int file = new_file();
         fallocate_fails = errors[i];
-        CHECK(pawl_region_detach(new_region(file, SIZE)) == 0, "detach");
+        error = pawl_region_create(&r, file, SIZE);
+        CHECK(error == 0 && pawl_region_detach(r) == 0, "create: %s", pawl_region_error(error));
         CHECK(lseek(file, 0, SEEK_END) >= SIZE, "it has no length");
     }
     fallocate_fails = ENOSPC;
-    int error = pawl_region_create(&r, new_file(), SIZE);
+    error = pawl_region_create(&r, new_file(), SIZE);
     CHECK(error == ENOSPC, "create: %s", pawl_region_error(error));
     fallocate_fails = EINVAL;
     signal(SIGXFSZ, SIG_IGN);
@@ -159,7 +161,11 @@ static void no_memory_is_told(const lock_info *none)
     leave_room(65536);
     error = pawl_region_create(&r, new_file(), SIZE);
     limit(RLIMIT_AS, before);
-    CHECK(error == ENOMEM && r == NULL, "create: %s", pawl_region_error(error));
+    CHECK(error == ENOMEM && r == NULL, "create, with room for its first page: %s", pawl_region_error(error));
+    leave_room(0);
+    error = pawl_region_create(&r, new_file(), SIZE);
+    limit(RLIMIT_AS, before);
+    CHECK(error == ENOMEM && r == NULL, "create, without room: %s", pawl_region_error(error));
     CHECK(mappings() == 0, "%d mappings are left", mappings());
 }
 
