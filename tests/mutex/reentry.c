@@ -325,6 +325,7 @@ static void signal_inside(const void *bucket, void (*signal)(pawl_cond *), int t
     team_start(team, WAITERS, wait_to_go, NULL);
     while (atomic_load(&cond.waiters) != WAITERS)
         sched_yield();
+    team_await_asleep(team, WAITERS); /* who still looks is told, not moved */
     pawl_mutex_lock(&mutex);
     go++;
     pawl_mutex_unlock(&mutex);

@@ -186,8 +186,8 @@ static void too_many_keys_are_told(const lock_info *none)
     while (pthread_key_create(&other, NULL) == 0)
         ;
     for (int i = 0; i < 2; i++) {
-        int error = pawl_region_create(&r, new_file(), SIZE);
-        CHECK(error == ENOMEM && r == NULL, "create: %s", pawl_region_error(error));
+        int error = i == 0 ? pawl_region_create(&r, new_file(), SIZE) : pawl_region_attach(&r, new_file());
+        CHECK(error == ENOMEM && r == NULL, "%s", pawl_region_error(error));
     }
 }
 
