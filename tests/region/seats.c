@@ -131,6 +131,23 @@ static void generations_end_with_the_last(const lock_info *none)
     CHECK(worn == 1, "%u seats are worn out", worn);
 }
 
+/* There is only one, so it must be the same. */
+static void a_dead_threads_seat_is_used_again(const lock_info *none)
+{
+    (void)none;
+    set_up();
+    set_generations(PAWL_LAST_GENERATION);
+    atomic_store(&pawl_seat_at(region, 1)->generation, 0);
+    for (int i = 0; i < 3; i++) {
+        dies(start(die_with_it, NULL));
+        int error = pawl_mutex_shared_lock(region, m);
+        CHECK(error == EOWNERDEAD, "lock: %s", strerror(error));
+        CHECK(pawl_mutex_shared_consistent(region, m) == 0 && pawl_mutex_shared_unlock(region, m) == 0,
+              "unlock");
+        CHECK(pawl_region_leave(region) == 0, "leave");
+    }
+}
+
 /* ---- the key */
 
 static void *lock_and_end(void *unused)
@@ -201,6 +218,7 @@ static const promise promises[] = {
     PROMISE("table", serial_is_never_zero),
     PROMISE("seat", the_last_generation_is_not_used),
     PROMISE("seat", generations_end_with_the_last),
+    PROMISE("seat", a_dead_threads_seat_is_used_again),
     PROMISE("seat", a_program_keeps_its_key),
     PROMISE("seat", unloading_deletes_the_key),
     PROMISE("seat", without_regions_there_is_no_key),
