@@ -83,7 +83,7 @@ TESTS = {
     ),
 }
 
-MUTEXES = ["releases", "head", "queue", "reentry", "cond", "mutex", "forks", "cond_order", "manners", "fairmutex", "idle", "destruction", "plural", "check_mutex", "conform_mutex"]
+MUTEXES = ["releases", "head", "queue", "reentry", "cond", "mutex", "cond_order", "manners", "fairmutex", "idle", "destruction", "plural", "forks", "check_mutex", "conform_mutex"]
 LOCKS = ["policy", "nodes", "trylock", "thread_exit", "semaphore", "deadline", "hapax", "tardy", "churn", "forks", "check_locks", "conform_mcs"]
 PRELOAD = ["conform_mutex", "conform_mcs", "conform_fair"]
 
