@@ -115,7 +115,7 @@ CHOICE = [
     ("^src/park/hint", ["hint"]),
     ("^src/park/yield", ["yield", *MUTEXES]),
     ("^src/park/", ["kernel", "parking", *LOCKS, *MUTEXES]),
-    ("^src/wait", LOCKS + ["parking", "idle"]),
+    ("^src/wait", LOCKS + ["parking", "idle", "hint"]),
     ("^src/hardware", ["hardware", *LOCKS]),
     ("^src/sandbox", ["kernel", "conform_mcs"]),
     ("^src/mutex_call", ["told", "reports", "manners"]),
