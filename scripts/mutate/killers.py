@@ -48,7 +48,7 @@ TESTS = {
         for name in ("copy", "thread_key", "policy", "parking", "kernel", "hardware", "hapax", "hint", "nodes", "semaphore", "deadline", "slices", "yield")
     },
     **{name: harness(f"tests/test_{name}", FEW) for name in ("thread_exit", "tardy", "churn", "trylock", "idle", "destruction", "plural")},
-    **{f"region_{name}": harness(f"tests/region/test_region_{name}") for name in ("deaths", "ends", "locks", "masks", "region", "room", "seats")},
+    **{f"region_{name}": harness(f"tests/region/test_region_{name}") for name in ("deaths", "ends", "line", "locks", "masks", "region", "room", "seats")},
     "signals": harness("tests/mutex/test_signals"),
     "reports": harness("tests/debug/debug_reports", FEW),
     **{name: harness(f"tests/debug/debug_{name}") for name in ("graph", "mode", "names", "shared", "told")},
@@ -100,7 +100,7 @@ CHOICE = [
     ("^src/debug", ["mode", "reports", "told", "watched"]),
     ("^src/cond.*(watched|pawl_debug)", ["reports"]),
     ("^src/symbol", ["names", "reports"]),
-    ("^src/region", ["region_region", "region_room", "region_seats", "region_masks", "region_locks", "region_ends", "region_deaths", "check_shared"]),
+    ("^src/region", ["region_line", "region_region", "region_room", "region_seats", "region_masks", "region_locks", "region_ends", "region_deaths", "check_shared"]),
     ("^src/signals|pawl_signals", ["signals", "conform_mcs"]),
     ("^src/reentry.h", MUTEXES),
     ("^src/reentry", ["reentry", "conform_mutex"]),
