@@ -169,14 +169,14 @@ def note_killer(recent, by):
 
 
 def work_together(place, work, group, quick):
-    """Records those that are killed; returns the others."""
+    """Records those that are killed; returns the others, and the tests that they have not been asked of."""
     woven, left, recent = Woven(place, group), [], []
     for mutation in group:
-        start, by = time.monotonic(), None
+        start, by, tests = time.monotonic(), None, killers.for_mutation(mutation.name, quick)
         if key(mutation) in woven.number:
-            by = judge(woven, mutation, killers.for_mutation(mutation.name, quick), recent)
+            by, tests = judge(woven, mutation, tests, recent), []
         if by is None:
-            left.append(mutation)
+            left.append((mutation, tests))
         else:
             recent = note_killer(recent, by)
             work.record(mutation, "killed", by, time.monotonic() - start)
@@ -191,11 +191,11 @@ def work_in(place, work, quick, by_file):
         except queue.Empty:
             break
         if by_file:
-            for mutation in work_together(place, work, group, quick):
+            for mutation, tests in work_together(place, work, group, quick):
                 place.mend()
                 place.note_objects(killers.SHIPPED[mutation.file.split("/")[0]])
                 start = time.monotonic()
-                verdict, by = try_one(place, mutation, [], [])
+                verdict, by = try_one(place, mutation, tests, [])
                 work.record(mutation, verdict, by, time.monotonic() - start)
             place.mend()
             continue

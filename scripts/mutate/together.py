@@ -46,10 +46,12 @@ def weave(numbered):
 
 
 def nest(found):
-    """Without those that overlap one another by halves, or do not compile: 0 instead of a structure."""
+    """Without those that overlap one another by halves, that do not compile (0 instead of a structure), or whose
+    condition is inside a macro: its value may be a pointer."""
     kept = []
     for m in found:
-        is_structure = re.match(rb"\(\w+\)\{", m.source[m.start : m.end])
-        if not is_structure and not any(k.start < m.start < k.end < m.end or m.start < k.start < m.end < k.end for k in kept):
+        text = m.source[m.start : m.end]
+        is_apart = re.match(rb"\(\w+\)\{", text) or re.match(rb"(?!PAWL_)[A-Z]\w*\(", text)
+        if not is_apart and not any(k.start < m.start < k.end < m.end or m.start < k.start < m.end < k.end for k in kept):
             kept.append(m)
     return kept
