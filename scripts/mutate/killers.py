@@ -110,7 +110,7 @@ CHOICE = [
     ("^src/hapax", ["hapax", *LOCKS]),
     ("^src/slices", ["slices", "thread_exit", "forks", "churn"]),
     ("^src/fatal", ["nodes", "hapax"]),
-    ("^src/fork", ["forks", "yield", "hint", "nodes", "mutex", "check_mutex", "conform_mcs", "conform_mutex", "conform_overlap"]),
+    ("^src/fork", ["forks", "hint", "nodes", "mutex", "check_mutex", "conform_mcs", "conform_mutex", "conform_overlap"]),
     ("^src/park/queue", ["queue", *MUTEXES, *LOCKS]),
     ("^src/park/hint", ["hint"]),
     ("^src/park/yield", ["yield", *MUTEXES]),
