@@ -42,7 +42,7 @@ def check(locks, budget):
 
 
 TESTS = {
-    **{name: harness(f"tests/mutex/test_mutex_{name}") for name in ("mutex", "fairmutex", "fair_steps", "cond", "cond_order", "cond_steps", "forks", "manners", "reentry", "queue", "releases", "head")},
+    **{name: harness(f"tests/mutex/test_mutex_{name}") for name in ("mutex", "fairmutex", "fair_steps", "cond", "cond_order", "cond_steps", "forks", "manners", "reentry", "queue", "releases", "handoff", "head")},
     **{
         name: harness(f"tests/test_{name}")
         for name in ("copy", "thread_key", "policy", "parking", "kernel", "hardware", "hapax", "hint", "nodes", "semaphore", "deadline", "slices", "yield")
@@ -83,7 +83,7 @@ TESTS = {
     ),
 }
 
-MUTEXES = ["releases", "head", "queue", "reentry", "cond", "mutex", "cond_order", "manners", "fairmutex", "idle", "destruction", "plural", "forks", "check_mutex", "conform_mutex"]
+MUTEXES = ["releases", "handoff", "head", "queue", "reentry", "cond", "mutex", "cond_order", "manners", "fairmutex", "idle", "destruction", "plural", "forks", "check_mutex", "conform_mutex"]
 LOCKS = ["policy", "nodes", "trylock", "thread_exit", "semaphore", "deadline", "hapax", "tardy", "churn", "forks", "check_locks", "conform_mcs"]
 PRELOAD = ["conform_mutex", "conform_mcs", "conform_fair"]
 
@@ -104,7 +104,7 @@ CHOICE = [
     ("^src/signals|pawl_signals", ["signals", "conform_mcs"]),
     ("^src/reentry.h", MUTEXES),
     ("^src/reentry", ["reentry", "conform_mutex"]),
-    ("^src/thread", ["thread_key", *LOCKS] + ["reports", "embed"]),
+    ("^src/(thread|unload)", ["thread_key", *LOCKS] + ["reports", "embed"]),
     ("^src/copy", ["copy", "embed"]),
     ("^src/nodes", ["nodes", *LOCKS]),
     ("^src/hapax", ["hapax", *LOCKS]),
