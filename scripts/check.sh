@@ -209,7 +209,7 @@ section_emulated() {
 # Those of the native tests that tell most of another machine, compiler or C library.
 telling='test_exclusion test_destruction test_handover test_hapax test_parking test_semaphore test_trylock
     mutex/test_mutex_mutex mutex/test_mutex_fairmutex mutex/test_mutex_cond
-    region/test_region_locks region/test_region_ends region/test_region_deaths test_platforms'
+    region/test_region_locks region/test_region_ends region/test_region_masks region/test_region_deaths test_platforms'
 
 # build_some DIRECTORY OPTION... - builds them; building all would take long
 build_some() {

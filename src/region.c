@@ -72,19 +72,6 @@ static int allocate(int file, size_t size)
     return error;
 }
 
-static int prepare_seats(int file)
-{
-    header *base;
-    int error = map(file, PAWL_MEMORY_AT, &base);
-    if (error != 0)
-        return error;
-    pawl_seat *seats = (pawl_seat *)((char *)base + PAWL_SEATS_AT);
-    for (unsigned i = 0; i < PAWL_SEATS && error == 0; i++)
-        error = pawl_life_prepare(&seats[i].life);
-    munmap(base, PAWL_MEMORY_AT);
-    return error;
-}
-
 /* One of several creators gets it. The byte makes the page, and changes nothing if somebody else was here already:
  * nothing else is in this place. */
 static int claim(int file, header **base)
@@ -121,12 +108,7 @@ static int make(int file, size_t size, header *base)
     PAWL_REGION_STEP("create: about to say what it is");
     atomic_store_explicit(&base->magic, MAGIC, memory_order_release); /* D: a description */
     PAWL_REGION_STEP("create: described");
-    int error = allocate(file, PAWL_MEMORY_AT + size);
-    PAWL_REGION_STEP("create: allocated");
-    if (error == 0)
-        error = prepare_seats(file);
-    PAWL_REGION_STEP("create: seats are there");
-    return error;
+    return allocate(file, PAWL_MEMORY_AT + size);
 }
 
 int pawl_region_create(pawl_region **region, int file, size_t size)
@@ -143,10 +125,15 @@ int pawl_region_create(pawl_region **region, int file, size_t size)
         return error;
     PAWL_REGION_STEP("create: claimed");
     error = make(file, size, base);
+    PAWL_REGION_STEP("create: allocated");
     if (error == 0)
         error = attach(region, file, size);
-    if (error == 0)
+    if (error == 0) {
+        for (unsigned i = 0; i < PAWL_SEATS; i++)
+            pawl_life_prepare(&(*region)->seats[i].life);
+        PAWL_REGION_STEP("create: seats are there");
         atomic_store_explicit(&base->state, READY, memory_order_release); /* R: all of it is written */
+    }
     munmap(base, PAWL_SEATS_AT);
     return error;
 }

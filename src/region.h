@@ -46,7 +46,7 @@ struct pawl_region {
     pawl_seat *seats; /* NULL: not in use */
     unsigned seat_count;
     unsigned index;           /* of this structure, and of a thread's seat in this region */
-    uint32_t serial;          /* of this attachment; never 0                              */
+    uint32_t serial;          /* of the last attachment; 0 if there was none               */
     _Atomic(uint32_t) seated; /* threads of this process */
     void *memory;
     size_t size, mapped;
@@ -56,7 +56,7 @@ struct pawl_region {
 
 /* False if this kernel cannot tell. */
 bool pawl_life_is_told(void);
-int pawl_life_prepare(pawl_life *life);
+void pawl_life_prepare(pawl_life *life);
 /* 0 if nobody has it, EOWNERDEAD if a dead thread had it: now the caller has it. EBUSY if a living thread has it. */
 int pawl_life_try(pawl_life *life);
 void pawl_life_end(pawl_life *life);

@@ -21,26 +21,18 @@ bool pawl_life_is_told(void)
 {
     void *head;
     size_t size;
-    int before = errno;
-    bool told =
-        syscall(SYS_get_robust_list, 0, &head, &size) == 0; /* not under an emulator of user programs */
-    errno = before;
-    return told;
+    return syscall(SYS_get_robust_list, 0, &head, &size) == 0; /* not under an emulator of user programs */
 }
 
-int pawl_life_prepare(pawl_life *life)
+void pawl_life_prepare(pawl_life *life)
 {
     pthread_mutexattr_t attributes;
-    int error = pthread_mutexattr_init(&attributes);
-    if (error != 0)
-        return error;
-    error = pthread_mutexattr_setpshared(&attributes, PTHREAD_PROCESS_SHARED);
-    if (error == 0)
-        error = pthread_mutexattr_setrobust(&attributes, PTHREAD_MUTEX_ROBUST);
-    if (error == 0)
-        error = pthread_mutex_init(life, &attributes);
+    pthread_mutexattr_init(&attributes);
+    pthread_mutexattr_setpshared(&attributes, PTHREAD_PROCESS_SHARED);
+    pthread_mutexattr_setrobust(&attributes,
+                                PTHREAD_MUTEX_ROBUST); /* fails where pawl_life_is_told() said so */
+    pthread_mutex_init(life, &attributes);
     pthread_mutexattr_destroy(&attributes);
-    return error;
 }
 
 int pawl_life_try(pawl_life *life)

@@ -238,7 +238,6 @@ __attribute__((destructor(101))) static void forget_threads(void)
 {
     if (!have_key || !can_be_unloaded())
         return;
-    have_key = false;
     pthread_key_delete(key);
 }
 

@@ -84,7 +84,6 @@ int pawl_region_detach(pawl_region *r)
     } else {
         munmap((char *)r->seats - PAWL_SEATS_AT, r->mapped);
         r->seats = NULL;
-        r->serial = 0;
     }
     pthread_mutex_unlock(&table);
     return error;

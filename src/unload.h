@@ -5,6 +5,7 @@
 
 #include <link.h>
 #include <stdbool.h>
+#include <stddef.h>
 
 #if !defined(__GLIBC__) && !defined(_DYNAMIC)
 extern ElfW(Dyn) _DYNAMIC[]; /* which glibc's <link.h> declares */

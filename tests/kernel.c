@@ -263,6 +263,7 @@ static void frequent_membarriers_make_posts_fence(const lock_info *unused)
         CHECK(!is_too_dear(now, now + 200), "%d calls that may have lost their CPUs", i);
     CHECK(!is_too_dear(now, now + PAWL_TICKS(WINDOW) + 1), "of another window");
     CHECK(atomic_load(&cost.spent) == PAWL_TICKS(CALL), "something is left over");
+    CHECK(atomic_load(&cost.since) == now + PAWL_TICKS(WINDOW) + 1, "no window begins");
 
     atomic_store(&cost.since, pawl_ticks());
     atomic_store(&cost.spent, PAWL_TICKS(WINDOW) / 4);
@@ -277,6 +278,7 @@ static void frequent_membarriers_make_posts_fence(const lock_info *unused)
     atomic_store(&how, BY_MEMBARRIER); /* as seen by a thread that was under way: it does not switch, too */
     pawl_fence_heavy();
     expect_calls(1);
+    CHECK(pawl_use_membarrier(true) && !pawl_gave_up_membarrier(), "given up for ever");
 }
 
 static void a_refusal_as_posts_begin_to_fence_means_a_grace_period(const lock_info *unused)

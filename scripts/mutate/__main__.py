@@ -22,6 +22,7 @@ import time
 
 import killers
 import mutations
+import together
 import tree
 
 FOLDER = "build-mutate"
@@ -39,6 +40,7 @@ def arguments():
     p.add_argument("--report", action="store_true", help="print the outcomes so far, and try nothing")
     p.add_argument("--sample", type=int, metavar="N", help="a random N of them")
     p.add_argument("--shard", default="1/1", metavar="K/N", help="the Kth part of N")
+    p.add_argument("--together", action="store_true", help="all mutations of a file in one build: faster, if they compile")
     p.add_argument("--tests", metavar="NAME,...", help="try these only, of those in killers.py")
     options = p.parse_args()
     if options.tests:
@@ -88,12 +90,12 @@ def read_reasons():
 class Work:
     """What the trees share: the mutations that are left, the outcomes, and which tests killed what."""
 
-    def __init__(self, todo):
+    def __init__(self, todo, by_file):
         self.lock = threading.Lock()
         self.functions = queue.SimpleQueue()
         groups = collections.defaultdict(list)
         for m in todo:
-            groups[m.file, m.function].append(m)
+            groups[m.file, by_file or m.function].append(m)
         for group in groups.values():
             self.functions.put(group)
         self.left = len(todo)
@@ -138,12 +140,65 @@ def try_one(place, mutation, tests, recent):
     return ("survived" if by is None else "killed"), by
 
 
-def work_in(place, work, quick):
+class Woven:
+    """A tree with a file in which all mutations are. Tests are built once."""
+
+    def __init__(self, place, group):
+        self.place = place
+        self.number = {key(m): n for n, m in enumerate(together.nest(group), 1)}
+        place.mend()
+        place.write(group[0].file, together.weave([(self.number[key(m)], m) for m in group if key(m) in self.number]))
+        place.seconds = {}
+        self.run, self.fails_again = place.run, place.fails_again
+
+    def build_for(self, test, mutation):
+        if test not in self.place.seconds:
+            self.place.environment = {}
+            self.place.prepare(test)
+        self.place.environment = {"PAWL_MUTANT": str(self.number[key(mutation)])}
+
+    def end(self, mutation):
+        self.place.environment = {}
+        self.place.seconds = {}
+        self.place.write(mutation.file, mutation.source)
+
+
+def note_killer(recent, by):
+    case = by[1].removesuffix(" (hangs)") if not by[1].startswith(("(", "exit")) else ""
+    return [(by[0], case)] + [r for r in recent if r != (by[0], case)]
+
+
+def work_together(place, work, group, quick):
+    """Records those that are killed; returns the others, and the tests that they have not been asked of."""
+    woven, left, recent = Woven(place, group), [], []
+    for mutation in group:
+        start, by, tests = time.monotonic(), None, killers.for_mutation(mutation.name, quick)
+        if key(mutation) in woven.number:
+            by, tests = judge(woven, mutation, tests, recent), []
+        if by is None:
+            left.append((mutation, tests))
+        else:
+            recent = note_killer(recent, by)
+            work.record(mutation, "killed", by, time.monotonic() - start)
+    woven.end(group[0])
+    return left
+
+
+def work_in(place, work, quick, by_file):
     while work.failure is None:
         try:
             group = work.functions.get_nowait()
         except queue.Empty:
             break
+        if by_file:
+            for mutation, tests in work_together(place, work, group, quick):
+                place.mend()
+                place.note_objects(killers.SHIPPED[mutation.file.split("/")[0]])
+                start = time.monotonic()
+                verdict, by = try_one(place, mutation, tests, [])
+                work.record(mutation, verdict, by, time.monotonic() - start)
+            place.mend()
+            continue
         place.mend()
         place.note_objects(killers.SHIPPED[group[0].file.split("/")[0]])
         recent = list(work.last[group[0].file])
@@ -151,19 +206,18 @@ def work_in(place, work, quick):
             start = time.monotonic()
             verdict, by = try_one(place, mutation, killers.for_mutation(mutation.name, quick), recent)
             if by is not None:
-                case = by[1].removesuffix(" (hangs)") if not by[1].startswith(("(", "exit")) else ""
-                recent = [(by[0], case)] + [r for r in recent if r != (by[0], case)]
+                recent = note_killer(recent, by)
                 work.last[mutation.file] = recent[:KEPT]
             work.record(mutation, verdict, by, time.monotonic() - start)
     place.mend()
 
 
-def try_all(todo, jobs, quick):
-    work = Work(todo)
+def try_all(todo, jobs, quick, by_file):
+    work = Work(todo, by_file)
 
     def worker():
         try:
-            work_in(tree.Tree(FOLDER), work, quick)
+            work_in(tree.Tree(FOLDER), work, quick, by_file)
         except BaseException as e:  # also SystemExit: the others end, too
             work.failure = e
 
@@ -220,7 +274,7 @@ def main():
     outcomes = read_outcomes()
     done = {k for k, o in outcomes.items() if not (options.again and o["verdict"] == "survived")}
     if not options.report:
-        outcomes.update(try_all([m for m in all_of_them if key(m) not in done], options.jobs, options.quick))
+        outcomes.update(try_all([m for m in all_of_them if key(m) not in done], options.jobs, options.quick, options.together))
     if options.json:
         tried = [m for m in all_of_them if key(m) in outcomes]
         json.dump([outcomes[key(m)] | {"file": m.file, "line": m.line, "name": m.name} for m in tried], sys.stdout, indent=1)

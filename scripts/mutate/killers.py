@@ -42,13 +42,13 @@ def check(locks, budget):
 
 
 TESTS = {
-    **{name: harness(f"tests/mutex/test_mutex_{name}") for name in ("mutex", "fairmutex", "fair_steps", "cond", "cond_order", "cond_steps", "forks", "manners", "reentry", "queue", "releases", "head")},
+    **{name: harness(f"tests/mutex/test_mutex_{name}") for name in ("mutex", "fairmutex", "fair_steps", "cond", "cond_order", "cond_steps", "forks", "manners", "reentry", "queue", "releases", "handoff", "head")},
     **{
         name: harness(f"tests/test_{name}")
         for name in ("copy", "thread_key", "policy", "parking", "kernel", "hardware", "hapax", "hint", "nodes", "semaphore", "deadline", "slices", "yield")
     },
     **{name: harness(f"tests/test_{name}", FEW) for name in ("thread_exit", "tardy", "churn", "trylock", "idle", "destruction", "plural")},
-    **{f"region_{name}": harness(f"tests/region/test_region_{name}") for name in ("locks", "region", "ends", "deaths")},
+    **{f"region_{name}": harness(f"tests/region/test_region_{name}") for name in ("barge", "deaths", "ends", "line", "locks", "masks", "region", "room", "seats")},
     "signals": harness("tests/mutex/test_signals"),
     "reports": harness("tests/debug/debug_reports", FEW),
     **{name: harness(f"tests/debug/debug_{name}") for name in ("graph", "mode", "names", "shared", "told")},
@@ -83,7 +83,7 @@ TESTS = {
     ),
 }
 
-MUTEXES = ["releases", "head", "queue", "reentry", "cond", "mutex", "forks", "cond_order", "manners", "fairmutex", "idle", "destruction", "plural", "check_mutex", "conform_mutex"]
+MUTEXES = ["releases", "handoff", "head", "queue", "reentry", "cond", "mutex", "cond_order", "manners", "fairmutex", "idle", "destruction", "plural", "forks", "check_mutex", "conform_mutex"]
 LOCKS = ["policy", "nodes", "trylock", "thread_exit", "semaphore", "deadline", "hapax", "tardy", "churn", "forks", "check_locks", "conform_mcs"]
 PRELOAD = ["conform_mutex", "conform_mcs", "conform_fair"]
 
@@ -100,22 +100,22 @@ CHOICE = [
     ("^src/debug", ["mode", "reports", "told", "watched"]),
     ("^src/cond.*(watched|pawl_debug)", ["reports"]),
     ("^src/symbol", ["names", "reports"]),
-    ("^src/region", ["region_locks", "region_region", "region_ends", "region_deaths", "check_shared"]),
+    ("^src/region|pawl_futex_(wait|wake)_shared", ["region_barge", "region_line", "region_region", "region_room", "region_seats", "region_masks", "region_locks", "region_ends", "region_deaths", "check_shared"]),
     ("^src/signals|pawl_signals", ["signals", "conform_mcs"]),
     ("^src/reentry.h", MUTEXES),
     ("^src/reentry", ["reentry", "conform_mutex"]),
-    ("^src/thread", ["thread_key", *LOCKS] + ["reports", "embed"]),
+    ("^src/(thread|unload)", ["thread_key", *LOCKS] + ["reports", "embed"]),
     ("^src/copy", ["copy", "embed"]),
     ("^src/nodes", ["nodes", *LOCKS]),
     ("^src/hapax", ["hapax", *LOCKS]),
     ("^src/slices", ["slices", "thread_exit", "forks", "churn"]),
     ("^src/fatal", ["nodes", "hapax"]),
-    ("^src/fork", ["forks", "nodes", "mutex", "check_mutex", "conform_mcs", "conform_mutex", "conform_overlap"]),
+    ("^src/fork", ["forks", "hint", "nodes", "mutex", "check_mutex", "conform_mcs", "conform_mutex", "conform_overlap"]),
     ("^src/park/queue", ["queue", *MUTEXES, *LOCKS]),
     ("^src/park/hint", ["hint"]),
     ("^src/park/yield", ["yield", *MUTEXES]),
     ("^src/park/", ["kernel", "parking", *LOCKS, *MUTEXES]),
-    ("^src/wait", LOCKS + ["parking", "idle"]),
+    ("^src/wait", LOCKS + ["parking", "idle", "hint"]),
     ("^src/hardware", ["hardware", *LOCKS]),
     ("^src/sandbox", ["kernel", "conform_mcs"]),
     ("^src/mutex_call", ["told", "reports", "manners"]),

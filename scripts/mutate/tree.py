@@ -70,6 +70,7 @@ class Tree:
         self.clean = {}  # objects, by pattern
         self.seconds = {}  # by test: what its longest case takes
         self.longest = 0  # of the last run
+        self.environment = {}  # of the tests
 
     def ninja(self, *arguments):
         """One job: there is a tree per CPU. What is broken is not worth a place in a compiler's cache."""
@@ -153,7 +154,7 @@ class Tree:
         test = killers.TESTS[name]
         command = [part.format(build=self.build) for part in test.command] + list(cases or test.cases or ())
         log = os.path.join(self.scratch, "log")
-        environment = os.environ | {
+        environment = os.environ | self.environment | {
             "PAWL_TEST_SCALE": SCALE,
             "PAWL_TEST_LIMIT": "3600",  # of real time, which says little
             "TMPDIR": self.scratch,

@@ -101,7 +101,6 @@ static void join(pawl_sleeper *first, pawl_sleeper *at, pawl_sleeper *w)
     atomic_store_explicit(&w->key, key_of(first), memory_order_relaxed);
     w->before = at;
     w->next = at->next;
-    w->other = NULL;
     if (at->next != NULL)
         at->next->before = w;
     else

@@ -4,10 +4,25 @@
  */
 #include "still.h"
 
+#include "../../src/park/yield.h"
+
+static bool yield_or_act(void);
+#define pawl_yield yield_or_act
 #include "../../src/cond.c"
+#undef pawl_yield
 
 static pawl_cond cond PAWL_ALIGNED;
 static pawl_mutex other PAWL_ALIGNED;
+
+/* What happens while a thread yields; its result is the yield's. */
+static bool (*act)(void);
+static int yields;
+
+static bool yield_or_act(void)
+{
+    yields++;
+    return act != NULL ? act() : pawl_yield();
+}
 
 static void expect_waiters(uint32_t n)
 {
@@ -178,6 +193,55 @@ static void a_signal_to_a_looker_is_used_up(const lock_info *unused)
     CHECK(first() == w + 1, "the second signal was lost");
 }
 
+static bool signal_it(void)
+{
+    pawl_cond_signal_waiters(&cond, false);
+    return true;
+}
+
+static bool go_on(void)
+{
+    return true;
+}
+
+static bool give_up(void)
+{
+    return false;
+}
+
+/* How often a wait yields before it sleeps, or returns. */
+static int look(bool (*meanwhile)(void), bool is_told)
+{
+    pawl_sleeper *w = wait_with(NULL, 0);
+    enqueue(w, NULL, false);
+    act = meanwhile;
+    yields = 0;
+    CHECK(pawl_cond_look(&cond, w) == is_told && state_of(w) == (is_told ? GO : WAITING), "told or not");
+    act = NULL;
+    pawl_cond_withdraw(&cond, w);
+    return yields;
+}
+
+static void a_look_ends(const lock_info *unused)
+{
+    (void)unused;
+    CHECK(look(go_on, false) == PAWL_COND_YIELDS, "%d yields, while nothing happens", yields);
+    CHECK(look(give_up, false) == 1, "%d yields, though they take too long", yields);
+    CHECK(look(signal_it, true) == 1, "%d yields, though it was told", yields);
+}
+
+static void whoever_is_told_while_it_looks_has_the_mutex(const lock_info *unused)
+{
+    (void)unused;
+    behind(0, 0, 0);
+    act = signal_it;
+    CHECK(pawl_cond_clockwait_call(&cond, &mutex, CLOCK_MONOTONIC, &(struct timespec){INT32_MAX, 0}) == 0,
+          "told");
+    act = NULL;
+    CHECK(is_held() && first() == NULL, "it returned without the mutex");
+    expect_waiters(0);
+}
+
 static const promise promises[] = {
     ONE("cond", a_call_takes_the_first_or_all),
     ONE("cond", a_broadcast_is_passed_on),
@@ -187,6 +251,8 @@ static const promise promises[] = {
     ONE("cond", whoever_was_told_does_not_sleep),
     ONE("cond", whoever_looks_is_told_and_not_requeued),
     ONE("cond", a_signal_to_a_looker_is_used_up),
+    ONE("cond", a_look_ends),
+    ONE("cond", whoever_is_told_while_it_looks_has_the_mutex),
 };
 
 HARNESS_MAIN_WITHOUT_LOCKS(promises)

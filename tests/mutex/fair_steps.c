@@ -211,6 +211,22 @@ static void a_deadline_ends_a_wait(const lock_info *unused)
     CHECK(atomic_load(&mutex.word) == HELD, "still in line");
 }
 
+static void only_the_first_in_line_yields(const lock_info *unused)
+{
+    (void)unused;
+    struct timespec soon = in_ns(CLOCK_MONOTONIC, 1000000);
+    wait_result = ETIMEDOUT;
+    yields = 0;
+    for (int i = 0; i < 1000 && yields == 0; i++) { /* it may be kept from running for too long */
+        line_up(0);
+        CHECK(lock_until(&soon) == ETIMEDOUT, "waits on");
+    }
+    CHECK(yields == 1, "%d yields", yields);
+    line_up(1);
+    yields = 0;
+    CHECK(lock_until(&soon) == ETIMEDOUT && yields == 0, "%d yields behind another one", yields);
+}
+
 static void a_release_may_find_that_all_gave_up(const lock_info *unused)
 {
     (void)unused;
@@ -239,6 +255,7 @@ static const promise promises[] = {
     ONE("fairmutex", only_those_asleep_are_woken),
     ONE("fairmutex", it_is_handed_over_at_any_time),
     ONE("fairmutex", a_deadline_ends_a_wait),
+    ONE("fairmutex", only_the_first_in_line_yields),
     ONE("fairmutex", a_release_may_find_that_all_gave_up),
     ONE("fairmutex", a_mutex_that_was_zeroed_stays_free),
 };

@@ -41,6 +41,14 @@ static void a_thread_knows_its_buckets(const lock_info *unused)
     inner = pawl_bucket_lock(&many[third]);
     CHECK(!pawl_is_reentry(&many[0]) && !pawl_is_reentry(&many[other]), "still in one of them");
     pawl_bucket_unlock(inner);
+    inner = pawl_bucket_trylock(&many[0]);
+    CHECK(inner != NULL && pawl_is_reentry(&many[0]), "not in the one that it tried");
+    CHECK(pawl_bucket_trylock(&many[0]) == NULL && pawl_is_reentry(&many[0]), "it is taken");
+    pawl_bucket_unlock(inner);
+    CHECK(!pawl_is_reentry(&many[0]), "still in the one that it tried");
+    atomic_store(&pawl_bucket_of(&many[0])->lock, 1); /* as if by another thread */
+    CHECK(pawl_bucket_trylock(&many[0]) == NULL && !pawl_is_reentry(&many[0]), "in what it did not get");
+    atomic_store(&pawl_bucket_of(&many[0])->lock, 0);
 }
 
 static void enter_another(void *key)
@@ -325,6 +333,7 @@ static void signal_inside(const void *bucket, void (*signal)(pawl_cond *), int t
     team_start(team, WAITERS, wait_to_go, NULL);
     while (atomic_load(&cond.waiters) != WAITERS)
         sched_yield();
+    team_await_asleep(team, WAITERS); /* who still looks is told, not moved */
     pawl_mutex_lock(&mutex);
     go++;
     pawl_mutex_unlock(&mutex);

@@ -127,6 +127,18 @@ def profile_knows_that_a_cancelled_wait_is_over():
 
 
 @test
+def profile_knows_whose_wait_was_cancelled():
+    with folder() as f:
+        program = harness.build / "tests/profile/forked"
+        if run(program).returncode == 4:
+            raise Skipped("no _Fork()")
+        profile = profiled(f, program, status=128 + signal.SIGKILL)
+        parent = profile["processes"][0]["pid"]
+        found = [l["unfinished"] for l in profile["locks"] if l["name"] == "changed" and l["process"] == parent]
+        check(found == [1], str(profile["locks"]))
+
+
+@test
 def profile_keeps_the_longest_waits_for_locks_whatever_idle_threads_do():
     with folder() as f:
         profile = profiled(f, culprit(), "crowd", 1)

@@ -48,8 +48,12 @@ static inline pawl_region *new_region(int file, size_t size)
 {
     pawl_region *r;
     int error = pawl_region_create(&r, file, size);
-    if (error == ENOTSUP)
+    if (error == ENOTSUP) {
+        void *head;
+        size_t bytes;
+        CHECK(syscall(SYS_get_robust_list, 0, &head, &bytes) != 0, "there is a robust list");
         skip("%s", pawl_region_error(error));
+    }
     CHECK(error == 0, "create: %s", pawl_region_error(error));
     return r;
 }

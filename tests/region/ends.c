@@ -2,13 +2,9 @@
 #include "scene.h"
 #include "../step.h"
 
-#include <sys/syscall.h>
 #include <sys/time.h>
 
-enum {
-    MARKED = 1 << 10,           /* WAITERS of src/region_word.h */
-    BEFORE_MEMORY = 132 * 1024, /* bytes of the region, with the seats in them */
-};
+enum { MARKED = 1 << 10 }; /* WAITERS of src/region_word.h */
 
 static void lock_and_stay(void *unused)
 {
@@ -17,13 +13,6 @@ static void lock_and_stay(void *unused)
     atomic_store(&shared->flag, 1);
     for (;;)
         pause();
-}
-
-static void just_lock(void *unused)
-{
-    (void)unused;
-    lock();
-    unlock();
 }
 
 static void await_arrival(uint64_t last)
@@ -67,7 +56,7 @@ static void inherit_with_signals(void *unused)
 static void lock_with_signals(void *unused)
 {
     get_signals();
-    just_lock(unused);
+    lock_and_unlock(unused);
 }
 
 static void signals_hide_no_dead_owner(void)
@@ -88,7 +77,7 @@ BOTH(signals_hide_no_dead_owner)
 static void signals_hide_no_dead_waiter(void)
 {
     lock();
-    pid_t first = start(just_lock, NULL);
+    pid_t first = start(lock_and_unlock, NULL);
     await_arrival(0);
     uint64_t last = atomic_load(&shared->lock.arrive);
     pid_t second = start(lock_with_signals, NULL);
@@ -105,15 +94,8 @@ BOTH(signals_hide_no_dead_waiter)
 
 static void *lock_in_thread(void *unused)
 {
-    just_lock(unused);
+    lock_and_unlock(unused);
     return unused;
-}
-
-static pthread_t a_thread(void *(*body)(void *arg), void *arg)
-{
-    pthread_t thread;
-    CHECK(pthread_create(&thread, NULL, body, arg) == 0, "pthread_create");
-    return thread;
 }
 
 static void end_thread(int number)
@@ -169,7 +151,7 @@ static void lock_once(void *unused)
 /* Has a seat already. Returns how far it came. */
 static void *lock_by_steps(void *end)
 {
-    just_lock(NULL);
+    lock_and_unlock(NULL);
     *(int *)end = step_through(lock_once, NULL, end_there);
     unlock();
     return end;
@@ -192,107 +174,6 @@ static void locker_may_end_in_a_handler(void)
     CHECK(end_at > 10, "%d instructions", end_at);
 }
 BOTH(locker_may_end_in_a_handler)
-
-/* The linker puts these before the C library's (--wrap). */
-static atomic_int tries, ends, interruptible;
-static atomic_int first_key = -1; /* trylocks before this thread's end was provided for */
-
-/* All but those of faults, and the two that nobody can block. Asked of the kernel: pthread_sigmask() hides the C library's
- * own. */
-static bool signals_are_blocked(void)
-{
-    static const int exempt[] = {SIGKILL, SIGSTOP, SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP, SIGSYS};
-    uint64_t blocked = 0, wanted = UINT64_MAX;
-    for (size_t i = 0; i < sizeof exempt / sizeof *exempt; i++)
-        wanted &= ~((uint64_t)1 << (exempt[i] - 1));
-    syscall(SYS_rt_sigprocmask, SIG_BLOCK, NULL, &blocked, sizeof blocked);
-    return blocked == wanted;
-}
-
-/* Of a mutex in a seat, that is: the library has others. */
-static void note_mask(const pthread_mutex_t *m, atomic_int *calls)
-{
-    if (region == NULL || (uintptr_t)pawl_region_memory(region) - (uintptr_t)m > BEFORE_MEMORY)
-        return;
-    atomic_fetch_add(calls, 1);
-    atomic_fetch_add(&interruptible, !signals_are_blocked());
-}
-
-int __real_pthread_mutex_trylock(pthread_mutex_t *m);
-int __wrap_pthread_mutex_trylock(pthread_mutex_t *m);
-int __real_pthread_mutex_unlock(pthread_mutex_t *m);
-int __wrap_pthread_mutex_unlock(pthread_mutex_t *m);
-int __real_pthread_setspecific(pthread_key_t key, const void *value);
-int __wrap_pthread_setspecific(pthread_key_t key, const void *value);
-
-int __wrap_pthread_mutex_trylock(pthread_mutex_t *m)
-{
-    note_mask(m, &tries);
-    return __real_pthread_mutex_trylock(m);
-}
-
-int __wrap_pthread_mutex_unlock(pthread_mutex_t *m)
-{
-    note_mask(m, &ends);
-    return __real_pthread_mutex_unlock(m);
-}
-
-int __wrap_pthread_setspecific(pthread_key_t key, const void *value)
-{
-    if (atomic_load(&first_key) < 0 && signals_are_blocked())
-        atomic_store(&first_key, tries);
-    return __real_pthread_setspecific(key, value);
-}
-
-static void lock_and_end(void *unused)
-{
-    (void)unused;
-    lock();
-}
-
-/* A handler that ended the thread there would leave the C library's mutex to nobody. */
-static void no_handler_comes_while_a_life_is_asked_for(void)
-{
-    just_lock(NULL);
-    ends_well(start(lock_and_end, NULL));
-    int error = kind->lock(region, &shared->lock);
-    CHECK(error == EOWNERDEAD && kind->consistent(region, &shared->lock) == 0, "lock: %s", strerror(error));
-    unlock();
-    must(pawl_region_leave(region), "leave");
-    CHECK(tries >= 2 && ends >= 2 && interruptible == 0, "%d trylocks, %d unlocks, %d interruptible", tries,
-          ends, interruptible);
-    CHECK(first_key == 0, "who is to leave the seat is noted after %d trylocks", first_key);
-    CHECK(!signals_are_blocked(), "signals stay blocked");
-}
-BOTH(no_handler_comes_while_a_life_is_asked_for)
-
-static void *expect_busy(void *unused)
-{
-    int error = kind->trylock(region, &shared->lock);
-    CHECK(error == EBUSY, "trylock, while its owner lives: %s", strerror(error));
-    return unused;
-}
-
-static void *try_in_vain(void *unused)
-{
-    expect_busy(NULL);
-    int before = tries;
-    expect_busy(NULL);
-    CHECK(tries == before, "%d trylocks of robust mutexes", tries - before);
-    return unused;
-}
-
-/* A trylock in a loop would make two system calls each time. */
-static void nobody_asks_whether_a_running_owner_lives(void)
-{
-#ifndef __GLIBC__
-    skip("only with glibc, whose mutex we know");
-#endif
-    lock();
-    pthread_join(a_thread(try_in_vain, NULL), NULL);
-    unlock();
-}
-BOTH(nobody_asks_whether_a_running_owner_lives)
 
 static pthread_key_t late;
 
@@ -349,10 +230,6 @@ BOTH(childs_seat_is_not_its_parents)
         {"signals_hide_no_dead_waiter", kind##_signals_hide_no_dead_waiter, NULL, #kind "_shared"},          \
         {"waiter_may_end_in_a_handler", kind##_waiter_may_end_in_a_handler, NULL, #kind "_shared"},          \
         {"locker_may_end_in_a_handler", kind##_locker_may_end_in_a_handler, NULL, #kind "_shared"},          \
-        {"no_handler_comes_while_a_life_is_asked_for", kind##_no_handler_comes_while_a_life_is_asked_for,    \
-         NULL, #kind "_shared"},                                                                             \
-        {"nobody_asks_whether_a_running_owner_lives", kind##_nobody_asks_whether_a_running_owner_lives,      \
-         NULL, #kind "_shared"},                                                                             \
         {"destructor_may_unlock", kind##_destructor_may_unlock, NULL, #kind "_shared"},                      \
     {                                                                                                        \
         "childs_seat_is_not_its_parents", kind##_childs_seat_is_not_its_parents, NULL, #kind "_shared"       \

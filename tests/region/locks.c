@@ -161,6 +161,9 @@ static void threads_and_programs_end(void)
     }
     ends_well(child);
     CHECK(kind->lock(region, &shared->lock) == EOWNERDEAD, "exec is not told");
+    must(kind->consistent(region, &shared->lock), "consistent");
+    unlock();
+    must(pawl_region_detach(region), "detach, though a thread ended with a lock");
 }
 BOTH(threads_and_programs_end)
 
@@ -218,6 +221,24 @@ static void dead_waiter_does_not_keep_others_from_trying(void)
 BOTH(dead_waiter_does_not_keep_others_from_trying)
 
 /* ---- mistakes */
+
+/* Names of a seat 0, which does not exist: whoever has overwritten the lock gets errors, or waits; nobody crashes. */
+static void nonsense_is_nobody(void)
+{
+    enum { NONSENSE = 5 << 14 };
+    atomic_store(&shared->lock.owner, NONSENSE);
+    CHECK(kind->trylock(region, &shared->lock) == EBUSY, "a lock was taken from nobody");
+    CHECK(kind->unlock(region, &shared->lock) == EPERM, "a lock was unlocked for nobody");
+    atomic_store(&shared->lock.owner, 0);
+    atomic_store(&shared->lock.arrive, NONSENSE);
+    int error = kind->trylock(region, &shared->lock);
+    CHECK(error == (kind == &hapax_kind ? EBUSY : 0), "trylock: %s", strerror(error));
+    if (error == 0)
+        unlock();
+    lock(); /* behind nobody */
+    unlock();
+}
+BOTH(nonsense_is_nobody)
 
 static void *use_wrongly(void *unused)
 {
@@ -346,13 +367,6 @@ static void crowd(int threads)
         pthread_join(thread[i], NULL);
 }
 
-static void lock_and_unlock(void *unused)
-{
-    (void)unused;
-    lock();
-    unlock();
-}
-
 static void seats_are_given_back(void)
 {
     ends_well(start(lock_and_unlock, NULL)); /* its seat, too, though nobody saw it leave */
@@ -375,6 +389,7 @@ BOTH(seats_are_given_back)
         {"dead_heir_is_replaced", kind##_dead_heir_is_replaced, NULL, #kind "_shared"},                      \
         {"dead_waiter_does_not_keep_others_from_trying",                                                     \
          kind##_dead_waiter_does_not_keep_others_from_trying, NULL, #kind "_shared"},                        \
+        {"nonsense_is_nobody", kind##_nonsense_is_nobody, NULL, #kind "_shared"},                            \
         {"mistakes_are_told", kind##_mistakes_are_told, NULL, #kind "_shared"},                              \
         {"waiters_are_served_in_order", kind##_waiters_are_served_in_order, NULL, #kind "_shared"},          \
         {"nobody_starves", kind##_nobody_starves, NULL, #kind "_shared"},                                    \

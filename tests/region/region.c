@@ -1,5 +1,5 @@
 /* region.c - files that are regions, and files that are none */
-#include "common.h"
+#include "files.h"
 
 #include <fcntl.h>
 #include <sys/resource.h>
@@ -10,30 +10,6 @@ typedef struct header {
     uint32_t version, state, libc, life_size, seat_size, seats;
     uint64_t memory_at, size;
 } header;
-
-enum { SIZE = 10000 };
-
-static void is_refused(int file, int with, const char *what)
-{
-    pawl_region *r = NULL;
-    int error = pawl_region_attach(&r, file);
-    CHECK(error == with, "%s: %s", what, error == 0 ? "attached" : pawl_region_error(error));
-    CHECK(r == NULL, "%s: there is a region in spite of the error", what);
-}
-
-static int file_of(const void *bytes, size_t size)
-{
-    int file = new_file();
-    CHECK(pwrite(file, bytes, size, 0) == (ssize_t)size, "pwrite");
-    return file;
-}
-
-static int a_region(void)
-{
-    int file = new_file();
-    CHECK(pawl_region_detach(new_region(file, SIZE)) == 0, "detach");
-    return file;
-}
 
 /* A region with one field changed. */
 static void is_refused_with(size_t at, const void *bytes, size_t size, int with, const char *what)
@@ -126,6 +102,20 @@ static void failed_creation_takes_nothing_away(const lock_info *none)
     CHECK(pawl_region_detach(first) == 0, "detach");
 }
 
+static void errors_have_texts(const lock_info *none)
+{
+    (void)none;
+    static const int errors[] = {EEXIST, EBADMSG, EPROTONOSUPPORT, ENODATA, EAGAIN,
+                                 EMFILE, ENOTSUP, EBUSY,           ENOMEM,  EINVAL};
+    for (size_t i = 0; i < sizeof errors / sizeof *errors; i++) {
+        const char *text = pawl_region_error(errors[i]);
+        CHECK(text != NULL && text[0] != '\0', "%s has no text", strerror(errors[i]));
+        for (size_t k = 0; k < i; k++)
+            CHECK(strcmp(text, pawl_region_error(errors[k])) != 0, "%s: the same text twice", text);
+    }
+    CHECK(strcmp(pawl_region_error(ENOMEM), strerror(ENOMEM)) == 0, "%s", pawl_region_error(ENOMEM));
+}
+
 static void create_one(void *arg)
 {
     pawl_region *r;
@@ -206,6 +196,7 @@ static const promise promises[] = {
     {"the_truncated_are_refused", the_truncated_are_refused, NULL, "region"},
     {"what_is_there_is_not_overwritten", what_is_there_is_not_overwritten, NULL, "region"},
     {"failed_creation_takes_nothing_away", failed_creation_takes_nothing_away, NULL, "region"},
+    {"errors_have_texts", errors_have_texts, NULL, "region"},
     {"one_creator_wins", one_creator_wins, NULL, "region"},
     {"any_file_will_do", any_file_will_do, NULL, "region"},
     {"regions_come_and_go", regions_come_and_go, NULL, "region"},

@@ -51,3 +51,24 @@ static void unlock(void)
 {
     must(kind->unlock(region, &shared->lock), "unlock");
 }
+
+static inline void lock_and_unlock(void *unused)
+{
+    (void)unused;
+    lock();
+    unlock();
+}
+
+static inline pthread_t a_thread(void *(*body)(void *arg), void *arg)
+{
+    pthread_t thread;
+    CHECK(pthread_create(&thread, NULL, body, arg) == 0, "pthread_create");
+    return thread;
+}
+
+static inline void *expect_busy(void *unused)
+{
+    int error = kind->trylock(region, &shared->lock);
+    CHECK(error == EBUSY, "trylock, while its owner lives: %s", strerror(error));
+    return unused;
+}
