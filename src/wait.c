@@ -42,12 +42,12 @@ void pawl_wait_turn(pawl_waiter *me, pawl_word *w, uint64_t seen, uint32_t which
             me->most = pawl_pauses(PAWL_SPIN_NS) + 1;
             pawl_hint_begin();
         }
-        if (me->state == PAWL_LOOKING && me->looks < pawl_hint_most(me->most)) {
+        if (me->state == PAWL_LOOKING && pawl_hint_looks_on(me->looks, me->most)) {
             unsigned room = pawl_hardware_wait(w, seen);
             me->looks += room > 0 ? me->most / room : 0;
         } else {
             if (me->state == PAWL_LOOKING)
-                pawl_hint_join();
+                pawl_hint_slept();
             pawl_park(me, w, which, false);
         }
         return;
