@@ -66,17 +66,22 @@ static bool looks_free(const pawl_mutex *m)
     return atomic_load_explicit(&m->held, memory_order_relaxed) == 0;
 }
 
-/* Spins that long, or until somebody changes the waiter's state or wants the CPU. True if the mutex is ours. */
+/* A section may be over in a moment, whoever wants the CPU: with a hint or without, a thread spins that long. */
+static bool spins_on(uint32_t spun, uint32_t usual)
+{
+    return (spun < usual && spun < pawl_pauses_in(PAWL_MUTEX_SPIN_FIRST)) || pawl_hint_looks_on(spun, usual);
+}
+
+/* Spins that long, or as the hint says, or until somebody changes the waiter's state. True if the mutex is ours. */
 static bool spin(pawl_mutex *m, const pawl_sleeper *w, uint32_t as, uint32_t nanoseconds)
 {
-    uint32_t left = pawl_pauses(nanoseconds),
-             step = 1 + (uint32_t)((uint64_t)left * LOOK_FIRST / (nanoseconds + 1)),
+    uint32_t spun = 0, usual = pawl_pauses(nanoseconds),
+             step = 1 + (uint32_t)((uint64_t)usual * LOOK_FIRST / (nanoseconds + 1)),
              most = step * (LOOK_MOST / LOOK_FIRST);
-    while (left > 0 && (w == NULL || state(w) == as) && pawl_hint_cpu() != PAWL_CPU_WANTED) {
-        step = step < left ? step : left;
-        for (uint32_t i = 0; i < step; i++)
+    while ((w == NULL || state(w) == as) && spins_on(spun, usual)) {
+        uint32_t end = spun < usual && usual - spun < step ? usual : spun + step;
+        for (; spun < end; spun++)
             pawl_pause();
-        left -= step;
         if (looks_free(m) && pawl_mutex_trylock(m))
             return true;
         if (step < most)
