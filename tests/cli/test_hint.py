@@ -491,6 +491,45 @@ def programs_outlive_the_service():
 
 
 @test
+def the_unit_is_one_that_systemd_takes():
+    if shutil.which("systemd-analyze") is None:
+        raise Skipped("systemd-analyze is not installed")
+    with folder() as f:
+        unit = (harness.root / "hint/pawl-hint.service.in").read_text().replace("@BINDIR@", str(harness.build))
+        with open(f"{f}/pawl-hint.service", "w") as file:
+            file.write(unit)
+        p = run("systemd-analyze", "verify", "--man=no", f"{f}/pawl-hint.service")
+        check(p.returncode == 0 and not p.stderr, p.stderr)
+
+
+@test
+def hint_needs_no_more_than_the_unit_lets_it():
+    """With the capabilities of the unit and no others, a user's thread is registered all the same."""
+    if os.geteuid() != 0 or shutil.which("setpriv") is None:
+        raise Skipped("it takes root and setpriv")
+    unit = (harness.root / "hint/pawl-hint.service.in").read_text()
+    line = next(l for l in unit.splitlines() if l.startswith("CapabilityBoundingSet="))
+    kept = ",".join("+" + c.removeprefix("CAP_").lower() for c in line.partition("=")[2].split())
+    with service() as _:
+        pass  # or it can't be run here at all
+    with folder() as f:
+        os.chmod(f, 0o755)
+        path = f"{f}/s"
+        process = subprocess.Popen(["setpriv", "--bounding-set", f"-all,{kept}", "--no-new-privs",
+                                    harness.build / "pawl", "hint", "start", "--foreground", "--socket", path])
+        try:
+            eventually(lambda: process.poll() is not None or os.path.exists(path), "it does not start")
+            check(process.poll() is None, "it can't do with so little")
+            p = run("setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups", "python3", "-c",
+                    f"import sys; sys.path[:0] = ['{harness.root}/tests/cli']\n"
+                    f"import os, test_hint\nsys.exit(test_hint.ask('{path}', 1, os.getpid(), os.getpid())[0])")
+            check(p.returncode == DONE, f"{p.returncode} {p.stderr}")
+        finally:
+            process.terminate()
+            process.wait()
+
+
+@test
 def doctor_sees_the_hint():
     def found(hint):
         return {f["name"]: f for f in json.loads(pawl("doctor", "--json", env=environment(PAWL_HINT=hint)).stdout)["findings"]}["hint"]
