@@ -66,10 +66,10 @@ static bool looks_free(const pawl_mutex *m)
     return atomic_load_explicit(&m->held, memory_order_relaxed) == 0;
 }
 
-/* A section may be over in a moment, whoever wants the CPU: with a hint or without, a thread spins that long. */
+/* A section may be over in a moment: a microsecond of the usual time is spun even if somebody wants the CPU. */
 static bool spins_on(uint32_t spun, uint32_t usual)
 {
-    return (spun < usual && spun < pawl_pauses_in(PAWL_MUTEX_SPIN_FIRST)) || pawl_hint_looks_on(spun, usual);
+    return pawl_hint_looks_on(spun, usual) || (spun < usual && spun < pawl_pauses_in(PAWL_MUTEX_SPIN_FIRST));
 }
 
 /* Spins that long, or as the hint says, or until somebody changes the waiter's state. True if the mutex is ours. */

@@ -1,6 +1,7 @@
 /* hint.c - what libpawl makes of the service of `pawl hint`, with one that this test plays */
 #include "hint_service.h"
 
+#include <pawl/mutex.h>
 #include <pawl/ticket.h>
 
 #include <fcntl.h>
@@ -297,6 +298,69 @@ static void add(int me, void *rounds)
     }
 }
 
+static __thread int yields;
+
+/* What libpawl calls, too. */
+int sched_yield(void)
+{
+    yields++;
+    return (int)syscall(SYS_sched_yield);
+}
+
+static pawl_mutex mutex;
+static atomic_int waits;
+
+static void wait_for_both(int me, void *counts)
+{
+    (void)me;
+    pawl_ticket_ctx c;
+    pawl_ticket_lock(&ticket, &c);
+    pawl_ticket_unlock(&ticket, &c);
+    ((int *)counts)[0] = yields;
+    atomic_store(&waits, 1);
+    pawl_mutex_lock(&mutex);
+    pawl_mutex_unlock(&mutex);
+    ((int *)counts)[1] = yields - ((int *)counts)[0];
+}
+
+/* A thread that waits for a lock of the papers yields if others want its CPU; one that waits for a mutex, if that is not
+ * known. Neither calls the kernel to yield to nobody. */
+static void waiters_yield_to_those_that_want_the_cpu(const lock_info *unused)
+{
+    (void)unused;
+    static pawl_hint h;
+    make_maps();
+    h = (pawl_hint){fake.cpus, fake.sheet, 1};
+    for (uint32_t ready = 0; ready < 3; ready++) { /* 0: no hint */
+        team_member team[1];
+        pawl_ticket_ctx c;
+        int counts[2];
+        atomic_store(&waits, 0);
+        memset(&mutex, 0, sizeof mutex); /* it learns */
+        set_all(ready, 0);
+        pawl_ticket_lock(&ticket, &c);
+        pawl_mutex_lock(&mutex);
+        beat();
+        atomic_store(&pawl_hint_now, ready > 0 ? &h : NULL);
+        team_start(team, 1, wait_for_both, counts);
+        team_await_asleep(team, 1);
+        pawl_ticket_unlock(&ticket, &c);
+        await(&waits, 1);
+        team_await_asleep(team, 1);
+        bool believed = atomic_load(&pawl_hint_now) != NULL;
+        pawl_mutex_unlock(&mutex);
+        team_join(team, 1);
+        if (ready > 0 && !believed) { /* the heart stood still, because this thread did not run */
+            ready--;
+            continue;
+        }
+        CHECK(ready == 2 ? counts[0] >= 1 && counts[0] <= 64 : counts[0] == 0, "%u ready: %d yields", ready,
+              counts[0]);
+        CHECK((counts[1] > 0) == (ready != 1), "%u ready: %d yields for a mutex", ready, counts[1]);
+    }
+    atomic_store(&pawl_hint_now, NULL);
+}
+
 /* Service and kernel at once, whatever comes to their minds. */
 static void lie(int me, void *unused)
 {
@@ -345,6 +409,9 @@ static const promise promises[] = {
     {.name = "a_child_inherits_no_descriptor", .check = a_child_inherits_no_descriptor, .subject = "hint"},
     {.name = "a_service_that_stops_and_goes_on_is_mapped_once",
      .check = a_service_that_stops_and_goes_on_is_mapped_once,
+     .subject = "hint"},
+    {.name = "waiters_yield_to_those_that_want_the_cpu",
+     .check = waiters_yield_to_those_that_want_the_cpu,
      .subject = "hint"},
     {.name = "lies_cost_no_wake_up", .check = lies_cost_no_wake_up, .subject = "hint"},
 };
