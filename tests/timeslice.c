@@ -142,7 +142,7 @@ static void a_kernel_without_it_is_left_alone(const lock_info *unused)
     CHECK(!asked[0] && !asked[1] && yields == 0 && enabled == 0, "asked");
 }
 
-static void a_short_area_is_left_alone(const lock_info *unused)
+static void a_thread_without_an_area_is_left_alone(const lock_info *unused)
 {
     (void)unused;
     has_area = false;
@@ -179,7 +179,9 @@ static const promise promises[] = {
     {.name = "a_kernel_without_it_is_left_alone",
      .check = a_kernel_without_it_is_left_alone,
      .subject = "timeslice"},
-    {.name = "a_short_area_is_left_alone", .check = a_short_area_is_left_alone, .subject = "timeslice"},
+    {.name = "a_thread_without_an_area_is_left_alone",
+     .check = a_thread_without_an_area_is_left_alone,
+     .subject = "timeslice"},
     {.name = "a_thread_that_is_refused_does_without",
      .check = a_thread_that_is_refused_does_without,
      .subject = "timeslice"},

@@ -309,7 +309,7 @@ static void timeslice(finding *f, const char *root)
         const char *found, *change;
     } states[] = {
         [PAWL_TIMESLICE_NONE] = {NOT_OFFERED, "the kernel has no time slice extension", NULL},
-        [PAWL_TIMESLICE_NO_AREA] = {NOT_OFFERED, "the C library has registered no rseq area for it", NULL},
+        [PAWL_TIMESLICE_NO_AREA] = {NOT_OFFERED, "the C library has registered no rseq area", NULL},
         [PAWL_TIMESLICE_UNWANTED] = {NOT_KNOWN, "not asked, because of PAWL_TIMESLICE=off",
                                      "unset PAWL_TIMESLICE"},
         [PAWL_TIMESLICE_WORKS] = {OFFERED, "the kernel extends time slices",

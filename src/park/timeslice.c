@@ -22,8 +22,7 @@ enum {
     ENABLE = 1,
     SLICE_YIELD = 471, /* SYS_rseq_slice_yield, on every architecture */
     REQUEST = 28,      /* bytes of the rseq area: we write this one */
-    GRANTED = 29,      /* the kernel writes this one                */
-    AREA = 32
+    GRANTED = 29       /* the kernel writes this one                */
 };
 
 _Atomic(uint32_t) pawl_timeslice_use;
@@ -40,14 +39,14 @@ static volatile uint8_t *area(void)
 
 #elif defined(__x86_64__) || defined(__aarch64__)
 
-/* glibc's, since 2.35. */
+/* glibc's, since 2.35. Its size is that of the features glibc knows of; what is registered has 32 bytes at least. */
 extern const ptrdiff_t __rseq_offset __attribute__((weak));
 extern const unsigned int __rseq_size __attribute__((weak));
 
 static volatile uint8_t *area(void)
 {
     uint8_t *thread;
-    if (&__rseq_offset == NULL || &__rseq_size == NULL || __rseq_size < AREA)
+    if (&__rseq_offset == NULL || &__rseq_size == NULL || __rseq_size == 0)
         return NULL;
 #ifdef __x86_64__
     __asm__("movq %%fs:0, %0" : "=r"(thread));

@@ -47,7 +47,7 @@ static inline void pawl_timeslice_return(void)
 /* For `pawl doctor`. */
 typedef enum pawl_timeslice_state {
     PAWL_TIMESLICE_NONE,     /* the kernel has none                                */
-    PAWL_TIMESLICE_NO_AREA,  /* the C library has registered no rseq area, or a short one */
+    PAWL_TIMESLICE_NO_AREA,  /* the C library has registered no rseq area       */
     PAWL_TIMESLICE_UNWANTED, /* PAWL_TIMESLICE=off                                 */
     PAWL_TIMESLICE_WORKS,
 } pawl_timeslice_state;
