@@ -25,29 +25,33 @@ extern uint32_t check_coin;      /* one in so many, where a lock tosses a coin  
 #define PAWL_HAPAX_GRACE    1
 
 /* A share of pawl_mutex is over as soon as its waiter looks at the clock again, and nobody spins before sleeping. */
-#define PAWL_MUTEX_ROUND        0
-#define PAWL_MUTEX_SHARE        1024
-#define PAWL_MUTEX_GRACE        2048
-#define PAWL_MUTEX_LOOK         0
-#define PAWL_MUTEX_RARE         2048
-#define PAWL_MUTEX_LONG         1024000000
-#define PAWL_MUTEX_YIELDS       1
-#define PAWL_MUTEX_STAY         1024
-#define PAWL_MUTEX_SPIN_FIRST   0
-#define PAWL_MUTEX_SPIN_HEAD    0
-#define PAWL_MUTEX_SPIN_HANDOFF 0
-#define PAWL_MUTEX_SPIN_WATCH   0
-#define PAWL_FAIRMUTEX_SPIN     0
-#define PAWL_COND_YIELDS        1
-#define PAWL_YIELD_LONG         UINT32_MAX
-#define PAWL_BUCKET_LOOKS       0
-#define PAWL_SPIN_NS            0
-#define PAWL_HINT_MOST(most)    check_hint(most)
+#define PAWL_MUTEX_ROUND                0
+#define PAWL_MUTEX_SHARE                1024
+#define PAWL_MUTEX_GRACE                2048
+#define PAWL_MUTEX_LOOK                 0
+#define PAWL_MUTEX_RARE                 2048
+#define PAWL_MUTEX_LONG                 1024000000
+#define PAWL_MUTEX_YIELDS               1
+#define PAWL_MUTEX_STAY                 1024
+#define PAWL_MUTEX_SPIN_FIRST           0
+#define PAWL_MUTEX_SPIN_HEAD            0
+#define PAWL_MUTEX_SPIN_HANDOFF         0
+#define PAWL_MUTEX_SPIN_WATCH           0
+#define PAWL_FAIRMUTEX_SPIN             0
+#define PAWL_COND_YIELDS                1
+#define PAWL_YIELD_LONG                 UINT32_MAX
+#define PAWL_YIELD_SPIN                 0
+#define PAWL_BUCKET_LOOKS               0
+#define PAWL_SPIN_NS                    0
+#define PAWL_HINT_LOOKS_ON(looks, most) ((looks) < check_hint(most))
+#define PAWL_NO_TIMESLICE
+#define PAWL_HINT_CPU()         ((pawl_cpu)check_cpu())
 #define PAWL_FAIRMUTEX_YIELDING 1024
 #define PAWL_PARKED_BITS        1
 #define PAWL_HAPAX_RECHECK      check_recheck
 
 unsigned check_hint(unsigned most);
+int check_cpu(void);
 
 /* Likewise for locks that processes share; and one of the threads dies at a step. */
 #define PAWL_SHARED_BARGE      0

@@ -66,8 +66,11 @@ static void add_scenario(builder *b, const scenario *s)
     if (check_deaths(s) > 0)
         return;
     add_case(b, s, with, NULL, 0);
-    if (b->lock != NULL && b->lock->own_waiting)
-        return; /* it sleeps in any case */
+    if (b->lock != NULL && b->lock->own_waiting) { /* it sleeps in any case */
+        with.waiting = CHECK_PARK_HINTED;
+        add_case(b, s, with, "hinted", 1);
+        return;
+    }
     bool first = b->count == 1;
     bool hashes = b->lock == NULL || b->lock->waiting == PAWL_SEMI_PRIVATE;
     static const char *const asleep[] = {[CHECK_PARK] = "park",

@@ -4,6 +4,7 @@
 #include "visits.h"
 
 #include "../src/park/fence.h"
+#include "../src/park/hint.h"
 
 uint32_t check_slot_mask, check_platoon, check_coin, check_spins, check_recheck;
 check_state state;
@@ -81,6 +82,12 @@ void scenario_prepare(const scenario *s, const scenario_setting *with, struct la
 unsigned check_hint(unsigned most)
 {
     return state.with.waiting == CHECK_PARK_HINTED ? most + lab_pick(2) : most;
+}
+
+int check_cpu(void)
+{
+    static const int answers[] = {PAWL_CPU_OURS, PAWL_CPU_WANTED};
+    return state.with.waiting == CHECK_PARK_HINTED ? answers[lab_pick(2)] : PAWL_CPU_UNKNOWN;
 }
 
 static int bypass(const scenario_setting *with, int registered)

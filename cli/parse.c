@@ -100,6 +100,9 @@ void check_environment(void)
     const char *hint = getenv("PAWL_HINT");
     if (hint != NULL && *hint != '/' && strcmp(hint, "off") != 0)
         fail("PAWL_HINT: '%s' is neither 'off' nor the path of a socket", hint);
+    const char *timeslice = getenv("PAWL_TIMESLICE");
+    if (timeslice != NULL && strcmp(timeslice, "off") != 0)
+        fail("PAWL_TIMESLICE: '%s' is not 'off'", timeslice);
 }
 
 void parse_list(const char *what, const char *text, void (*each)(const char *item, void *input), void *input)

@@ -24,7 +24,7 @@ const char *time_text(uint64_t ns, char *room);
 pawl_policy parse_policy(const char *what, const char *text);
 const char *policy_name(pawl_policy policy);
 
-/* The library ignores a PAWL_WAIT or PAWL_HINT that it does not know. For a person that would be a wrong measurement. */
+/* The library ignores a PAWL_WAIT, PAWL_HINT or PAWL_TIMESLICE that it does not know. For a person that would be a wrong measurement. */
 void check_environment(void);
 
 /* A comma-separated list: `each` is called with every item, none of them empty. */

@@ -41,16 +41,12 @@ struct {
     __uint(value_size, sizeof(struct pawl_hint_cpus));
 } cpus SEC(".maps");
 
-struct {
-    __uint(type, BPF_MAP_TYPE_HASH);
-    __uint(max_entries, HINT_THREADS);
-    __type(key, uint32_t);
-    __type(value, struct hint_thread);
-} threads SEC(".maps");
+struct hint_table table;
 
-/* A bit for each thread's number, modulo its size: set if such a thread may be registered. Most are not, and the search
- * in `threads` takes 50 ns. */
-uint64_t filter[HINT_FILTER / 64];
+/* Of the thread that runs on each CPU: its sheet, or 0. Each in a line of its own. */
+struct {
+    uint32_t sheet, unused[15];
+} here[PAWL_HINT_CPUS];
 
 struct sheet_map {
     __uint(type, BPF_MAP_TYPE_ARRAY);
@@ -81,42 +77,64 @@ static void count(struct task_struct *t)
         all->cpu[cpu].ready = ready;
 }
 
-static int find(struct task_struct *t, struct hint_thread *found)
+static uint32_t *find_tid(uint32_t tid, struct hint_place **place)
 {
-    uint32_t tid = t->pid;
-    if ((filter[tid % HINT_FILTER / 64] >> tid % 64 & 1) == 0)
-        return 0;
-    struct hint_thread *thread = bpf_map_lookup_elem(&threads, &tid);
-    if (thread == NULL || thread->pid != (uint32_t)t->tgid)
-        return 0;
-    *found = *thread;
-    return 1;
+    uint32_t set = tid % HINT_SETS;
+    for (int i = 0; i < HINT_WAYS; i++)
+        if (table.tid[set][i] == tid) {
+            *place = &table.place[set][i];
+            return &table.tid[set][i];
+        }
+    return NULL;
 }
 
-/* A switch may interrupt this for the same thread, which is about to end: so words are exchanged. */
-static void mark(const struct hint_thread *thread, uint32_t now)
+static struct hint_place *find(struct task_struct *t)
 {
-    uint32_t zero = 0;
-    void *map = bpf_map_lookup_elem(&sheets, &thread->sheet);
-    struct pawl_hint_sheet *sheet = map != NULL ? bpf_map_lookup_elem(map, &zero) : NULL;
+    struct hint_place *place;
+    return t->pid != 0 && find_tid(t->pid, &place) != NULL && place->pid == (uint32_t)t->tgid ? place : NULL;
+}
+
+static struct pawl_hint_sheet *sheet_of(uint32_t number)
+{
+    uint32_t zero = 0, index = number - 1;
+    void *map = bpf_map_lookup_elem(&sheets, &index);
+    return map != NULL ? bpf_map_lookup_elem(map, &zero) : NULL;
+}
+
+/* Interrupts are off: so nobody else writes a CPU's words, or those of a thread that it switches to. */
+static void enter(const struct hint_place *place, uint32_t cpu)
+{
+    struct pawl_hint_sheet *sheet = sheet_of(place->sheet);
     if (sheet == NULL)
         return;
-    uint32_t *word = &sheet->words[thread->slot % PAWL_HINT_WORDS];
-    uint32_t before = __sync_lock_test_and_set(word, now);
-    int change = (now >= PAWL_HINT_ON) - (before >= PAWL_HINT_ON);
-    if (change != 0)
-        __sync_fetch_and_add(&sheet->words[0], change);
+    uint32_t *last = &sheet->thread[place->slot % PAWL_HINT_SLOTS];
+    sheet->cpu[cpu] = place->slot;
+    if (*last != cpu + 1)
+        *last = cpu + 1;
+}
+
+static void leave(uint32_t number, uint32_t cpu)
+{
+    struct pawl_hint_sheet *sheet = sheet_of(number);
+    if (sheet != NULL)
+        sheet->cpu[cpu] = 0;
 }
 
 SEC("tp_btf/sched_switch")
 int BPF_PROG(on_switch, _Bool preempt, struct task_struct *before, struct task_struct *next)
 {
+    uint32_t cpu = bpf_get_smp_processor_id();
+    if (cpu >= PAWL_HINT_CPUS)
+        return 0;
     count(next);
-    struct hint_thread thread;
-    if (find(before, &thread))
-        mark(&thread, PAWL_HINT_OFF);
-    if (find(next, &thread))
-        mark(&thread, PAWL_HINT_ON + bpf_get_smp_processor_id());
+    const struct hint_place *place = find(next);
+    uint32_t was = here[cpu].sheet, is = place != NULL ? place->sheet : 0;
+    if (was != is)
+        here[cpu].sheet = is;
+    if (was != 0 && was != is)
+        leave(was, cpu);
+    if (place != NULL)
+        enter(place, cpu);
     return 0;
 }
 
@@ -134,15 +152,33 @@ int BPF_PROG(on_wakeup_new, struct task_struct *t)
     return 0;
 }
 
+/* Whatever switches come in between: the last word is this one's. */
+static void forget(uint32_t number, uint32_t pid)
+{
+    struct hint_place *place;
+    uint32_t *tid = find_tid(number, &place);
+    if (tid == NULL || place->pid != pid)
+        return;
+    struct pawl_hint_sheet *sheet = sheet_of(place->sheet);
+    uint32_t slot = place->slot % PAWL_HINT_SLOTS;
+    *(volatile uint32_t *)tid = 0;
+    if (sheet != NULL)
+        sheet->thread[slot] = 0;
+}
+
 SEC("tp_btf/sched_process_exit")
 int BPF_PROG(on_exit, struct task_struct *t)
 {
-    uint32_t tid = t->pid;
-    struct hint_thread thread;
-    if (!find(t, &thread))
-        return 0;
-    bpf_map_delete_elem(&threads, &tid); /* first: then no switch marks it any more */
-    mark(&thread, PAWL_HINT_FREE);
+    forget(t->pid, t->tgid);
+    return 0;
+}
+
+/* Another program; if another than the first thread began it, that thread has the first one's number now. */
+SEC("tp_btf/sched_process_exec")
+int BPF_PROG(on_exec, struct task_struct *t, int number)
+{
+    forget(number, t->tgid);
+    forget(t->pid, t->tgid);
     return 0;
 }
 
@@ -156,6 +192,7 @@ int beat(struct hint_beat *given)
         return 0;
     all->magic = PAWL_HINT_MAGIC;
     all->version = given->version;
+    all->count = given->count;
     all->heartbeat = given->heartbeat;
     return 0;
 }

@@ -12,8 +12,8 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
+#include <stdatomic.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 static struct hint *program;
@@ -63,7 +63,8 @@ int hint_cpus_file(void)
 
 void hint_beat(uint32_t version)
 {
-    struct hint_beat beat = {version, (uint32_t)(pawl_nanoseconds(CLOCK_MONOTONIC) / 1000000)};
+    struct hint_beat beat = {version, (uint32_t)(pawl_nanoseconds(CLOCK_MONOTONIC) / 1000000),
+                             (uint32_t)libbpf_num_possible_cpus()};
     struct bpf_test_run_opts options;
     memset(&options, 0, sizeof options); /* its padding, too: libbpf looks */
     options.sz = sizeof options;
@@ -72,55 +73,85 @@ void hint_beat(uint32_t version)
     bpf_prog_test_run_opts(bpf_program__fd(program->progs.beat), &options);
 }
 
-bool hint_sheet_make(hint_sheet *s)
+int hint_sheet_make(void)
 {
     struct bpf_map_create_opts options;
     memset(&options, 0, sizeof options);
     options.sz = sizeof options;
     options.map_flags = BPF_F_MMAPABLE;
-    s->words = MAP_FAILED;
-    s->file =
-        bpf_map_create(BPF_MAP_TYPE_ARRAY, "pawl_hint", sizeof(uint32_t), sizeof *s->words, 1, &options);
-    if (freeze(s->file))
-        s->words = mmap(NULL, sizeof *s->words, PROT_READ, MAP_SHARED, s->file, 0);
-    if (s->words != MAP_FAILED)
-        return true;
-    hint_sheet_free(s);
-    return false;
+    int file = bpf_map_create(BPF_MAP_TYPE_ARRAY, "pawl_hint", sizeof(uint32_t),
+                              sizeof(struct pawl_hint_sheet), 1, &options);
+    if (freeze(file))
+        return file;
+    if (file >= 0)
+        close(file);
+    return -1;
 }
 
-void hint_sheet_free(hint_sheet *s)
+void hint_sheet_publish(uint32_t number, int file)
 {
-    if (s->words != MAP_FAILED)
-        munmap(s->words, sizeof *s->words);
-    if (s->file >= 0)
-        close(s->file);
+    bpf_map_update_elem(bpf_map__fd(program->maps.sheets), &number, &file, BPF_ANY);
 }
 
-void hint_sheet_publish(uint32_t number, const hint_sheet *s)
+/* ---- the table of registered threads, which the BPF program reads and empties */
+
+static _Atomic(uint32_t) *tids_of(uint32_t tid)
 {
-    bpf_map_update_elem(bpf_map__fd(program->maps.sheets), &number, &s->file, BPF_ANY);
+    return (_Atomic(uint32_t) *)program->bss->table.tid[tid % HINT_SETS];
 }
 
-bool hint_thread_find(uint32_t tid, struct hint_thread *found)
+/* The place of the thread, or of nobody if `tid` is 0 and `like` would fit there; -1: there is none. */
+static int find(uint32_t tid, uint32_t like)
 {
-    return bpf_map_lookup_elem(bpf_map__fd(program->maps.threads), &tid, found) == 0;
+    int i = 0;
+    while (i < HINT_WAYS && atomic_load_explicit(&tids_of(like)[i], memory_order_relaxed) != tid)
+        i++;
+    return i < HINT_WAYS ? i : -1;
 }
 
-bool hint_thread_set(uint32_t tid, const struct hint_thread *thread)
+static struct hint_place *place_of(uint32_t tid, int i)
 {
-    uint64_t *bits = &program->bss->filter[tid % HINT_FILTER / 64];
-    __atomic_store_n(bits, *bits | (uint64_t)1 << tid % 64, __ATOMIC_RELAXED);
-    return bpf_map_update_elem(bpf_map__fd(program->maps.threads), &tid, thread, BPF_ANY) == 0;
+    return (struct hint_place *)&program->bss->table.place[tid % HINT_SETS][i];
 }
 
-void hint_no_thread_left(void)
+bool hint_thread_find(uint32_t tid, struct hint_place *found)
 {
-    for (int i = 0; i < HINT_FILTER / 64; i++)
-        __atomic_store_n(&program->bss->filter[i], 0, __ATOMIC_RELAXED);
+    int i = find(tid, tid);
+    if (i >= 0)
+        *found = *place_of(tid, i);
+    return i >= 0;
+}
+
+static uint32_t registered(void)
+{
+    uint32_t count = 0;
+    for (uint32_t set = 0; set < HINT_SETS; set++)
+        for (int i = 0; i < HINT_WAYS; i++)
+            count += atomic_load_explicit(&tids_of(set)[i], memory_order_relaxed) != 0;
+    return count;
+}
+
+bool hint_thread_fits(uint32_t tid)
+{
+    static uint32_t most; /* that can be registered; counted anew only when it may be too many */
+    if (most >= HINT_THREADS)
+        most = registered();
+    return most < HINT_THREADS && (find(tid, tid) >= 0 || find(0, tid) >= 0) && ++most;
+}
+
+void hint_thread_set(uint32_t tid, const struct hint_place *place)
+{
+    int i = find(tid, tid) >= 0 ? find(tid, tid) : find(0, tid);
+    if (i < 0)
+        return;
+    atomic_store_explicit(&tids_of(tid)[i], 0, memory_order_relaxed);
+    *place_of(tid, i) = *place;
+    atomic_store_explicit(&tids_of(tid)[i], tid, memory_order_release); /* what comes with it */
 }
 
 void hint_thread_delete(uint32_t tid)
 {
-    bpf_map_delete_elem(bpf_map__fd(program->maps.threads), &tid);
+    int i = find(tid, tid);
+    if (i >= 0)
+        atomic_store_explicit(&tids_of(tid)[i], 0, memory_order_relaxed);
 }

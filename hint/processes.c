@@ -5,7 +5,6 @@
 #include "service.h"
 
 #include <poll.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -17,8 +16,9 @@ typedef struct process {
     pid_t pid; /* 0: free */
     uid_t uid;
     int pidfd; /* readable once the process has ended */
-    hint_sheet sheet;
-    uint32_t tids[PAWL_HINT_WORDS]; /* of the slots; what the BPF program has freed may still be here */
+    int sheet; /* its file */
+    bool published;
+    uint32_t tids[PAWL_HINT_SLOTS]; /* of the slots; some may have ended */
 } process;
 
 static process processes[HINT_SHEETS];
@@ -61,10 +61,11 @@ static int add(pid_t pid, uid_t uid, int pidfd)
     if (i < 0)
         return -1;
     process *p = &processes[i];
-    if (!hint_sheet_make(&p->sheet))
+    p->sheet = hint_sheet_make();
+    if (p->sheet < 0)
         return -1;
     if (!hint_watch(pidfd, (uint32_t)i)) {
-        hint_sheet_free(&p->sheet);
+        close(p->sheet);
         return -1;
     }
     p->pid = pid;
@@ -74,51 +75,62 @@ static int add(pid_t pid, uid_t uid, int pidfd)
     return i;
 }
 
-/* The word may not have been written yet since the thread came. */
-static bool is_free(process *p, uint32_t slot)
+static bool has(uint32_t number, uint32_t tid, struct hint_place *known)
 {
-    struct hint_thread known;
-    if (p->tids[slot] == 0)
-        return true;
-    return atomic_load_explicit(&p->sheet.words->words[slot], memory_order_relaxed) == PAWL_HINT_FREE &&
-           !(hint_thread_find(p->tids[slot], &known) && known.pid == (uint32_t)p->pid && known.slot == slot);
+    return tid != 0 && hint_thread_find(tid, known) && known->pid == (uint32_t)processes[number].pid &&
+           known->sheet == number + 1;
 }
+
+static bool is_free(uint32_t number, uint32_t slot)
+{
+    struct hint_place known;
+    return !has(number, processes[number].tids[slot], &known) || known.slot != slot;
+}
+
+/* What hint_publish() has to do. */
+static struct {
+    uint32_t tid, number;
+    struct hint_place place;
+} next;
 
 static int give_slot(uint32_t number, uint32_t tid, uint32_t *slot)
 {
     process *p = &processes[number];
-    struct hint_thread known;
-    if (hint_thread_find(tid, &known) && known.pid == (uint32_t)p->pid && known.sheet == number) {
-        *slot = known.slot;
-        return PAWL_HINT_DONE;
-    }
     uint32_t i = 1;
-    while (i < PAWL_HINT_WORDS && !is_free(p, i))
-        i++;
-    if (i == PAWL_HINT_WORDS || !hint_thread_set(tid, &(struct hint_thread){(uint32_t)p->pid, number, i}))
+    if (has(number, tid, &next.place))
+        i = next.place.slot;
+    else
+        while (i < PAWL_HINT_SLOTS && !is_free(number, i))
+            i++;
+    if (i == PAWL_HINT_SLOTS || !hint_thread_fits(tid))
         return PAWL_HINT_FULL;
     p->tids[i] = tid;
     *slot = i;
+    next.tid = tid;
+    next.number = number;
+    next.place = (struct hint_place){(uint32_t)p->pid, number + 1, i, 0};
     return PAWL_HINT_DONE;
 }
 
-int hint_join(const struct pawl_hint_request *request, pid_t pid, uid_t uid, uint32_t *slot, int *file,
-              int *fresh)
+int hint_join(const struct pawl_hint_request *request, pid_t pid, uid_t uid, uint32_t *slot, int *file)
 {
-    *fresh = -1;
     if (pid <= 0 || request->pid != (uint32_t)pid) /* also: it is in another name space for processes */
         return PAWL_HINT_NOT_YOURS;
     int number = find(pid);
+    if (number >= 0 && processes[number].uid != uid) { /* children of what it was have its old sheet */
+        hint_leave((uint32_t)number);
+        number = -1;
+    }
     int pidfd = number >= 0 ? processes[number].pidfd : (int)syscall(SYS_pidfd_open, pid, 0);
     int status = PAWL_HINT_NOT_YOURS;
     /* In this order: it lives after the question, so it was the one that was meant. */
     if (pidfd >= 0 && is_of(request->tid, pid, uid) && !has_ended(pidfd)) {
         status = PAWL_HINT_FULL;
         if (number < 0)
-            number = *fresh = add(pid, uid, pidfd);
+            number = add(pid, uid, pidfd);
     }
     if (number >= 0 && status == PAWL_HINT_FULL) {
-        *file = processes[number].sheet.file;
+        *file = processes[number].sheet;
         return give_slot((uint32_t)number, request->tid, slot);
     }
     if (number < 0 && pidfd >= 0)
@@ -126,32 +138,40 @@ int hint_join(const struct pawl_hint_request *request, pid_t pid, uid_t uid, uin
     return status;
 }
 
-void hint_publish(int fresh)
+/* The sheet first: until then, the one of the process that had this number is in its place. */
+void hint_publish(void)
 {
-    hint_sheet_publish((uint32_t)fresh, &processes[fresh].sheet);
+    process *p = &processes[next.number];
+    if (!p->published)
+        hint_sheet_publish(next.number, p->sheet);
+    p->published = true;
+    hint_thread_set(next.tid, &next.place);
+    if (!is_of(next.tid, p->pid,
+               p->uid)) /* it ended before it was in the table, and nobody else takes it out */
+        hint_thread_delete(next.tid);
 }
 
 void hint_leave(uint32_t number)
 {
     process *p = &processes[number];
-    struct hint_thread known;
-    for (uint32_t i = 1; i < PAWL_HINT_WORDS; i++) {
-        if (p->tids[i] != 0 && hint_thread_find(p->tids[i], &known) && known.pid == (uint32_t)p->pid)
+    struct hint_place known;
+    for (uint32_t i = 1; i < PAWL_HINT_SLOTS; i++) {
+        if (has(number, p->tids[i], &known))
             hint_thread_delete(p->tids[i]);
         p->tids[i] = 0;
     }
     close(p->pidfd);
-    hint_sheet_free(&p->sheet);
+    close(p->sheet);
     p->pid = 0;
-    if (--used == 0)
-        hint_no_thread_left();
+    p->published = false;
+    used--;
 }
 
 void hint_count(uint32_t *count, uint32_t *threads)
 {
     *count = used;
     *threads = 0;
-    for (int i = 0; i < HINT_SHEETS; i++)
-        for (uint32_t k = 1; processes[i].pid != 0 && k < PAWL_HINT_WORDS; k++)
-            *threads += !is_free(&processes[i], k);
+    for (uint32_t i = 0; i < HINT_SHEETS; i++)
+        for (uint32_t k = 1; processes[i].pid != 0 && k < PAWL_HINT_SLOTS; k++)
+            *threads += !is_free(i, k);
 }

@@ -64,12 +64,12 @@ static void send_reply(int client, const struct pawl_hint_reply *reply, const in
 static int join(int client, const struct pawl_hint_request *request, const struct ucred *peer,
                 struct pawl_hint_reply *reply)
 {
-    int fresh, files[2] = {hint_cpus_file(), -1};
-    int status = hint_join(request, peer->pid, peer->uid, &reply->slot, &files[1], &fresh);
-    if (status == PAWL_HINT_DONE)
+    int files[2] = {hint_cpus_file(), -1};
+    int status = hint_join(request, peer->pid, peer->uid, &reply->slot, &files[1]);
+    if (status == PAWL_HINT_DONE) {
         send_reply(client, reply, files);
-    if (fresh >= 0)
-        hint_publish(fresh); /* after the answer, because it takes long */
+        hint_publish();
+    }
     return status;
 }
 
@@ -131,8 +131,12 @@ static bool serve(unsigned number)
 static void welcome(void)
 {
     int client = accept4(service.listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
-    if (client < 0)
+    if (client < 0) {
+        if (errno != EAGAIN &&
+            errno != ECONNABORTED) /* no descriptor, no memory: whoever asks has to wait, this not to spin */
+            usleep(10000);
         return;
+    }
     unsigned number = service.next++ % CLIENTS;
     drop(number);
     service.clients[number] = client;

@@ -40,9 +40,11 @@ static inline void sim_mersenne_advance(mersenne *m, uint64_t steps)
     sim_steps_end(m, steps, true);
 }
 
-#define generator_advance    sim_generator_advance
-#define mersenne_advance     sim_mersenne_advance
-#define PAWL_PAUSE           sim_pause
-#define PAWL_HINT_MOST(most) (most) /* no service there */
-#define __builtin_ia32_rdtsc sim_ticks
-#define mmap(at, size, ...)  sim_memory(size) /* where it lies must not differ from run to run */
+#define generator_advance sim_generator_advance
+#define mersenne_advance  sim_mersenne_advance
+#define PAWL_PAUSE        sim_pause
+#define PAWL_NO_TIMESLICE
+#define PAWL_HINT_CPU()                 PAWL_CPU_UNKNOWN /* no service there */
+#define PAWL_HINT_LOOKS_ON(looks, most) ((looks) < (most))
+#define __builtin_ia32_rdtsc            sim_ticks
+#define mmap(at, size, ...)             sim_memory(size) /* where it lies must not differ from run to run */

@@ -2,6 +2,7 @@
 #include <pawl/fairmutex.h>
 #include "reentry.h"
 #include "park/futex.h"
+#include "park/hint.h"
 #include "park/pause.h"
 #include "park/queue.h"
 #include "park/yield.h"
@@ -116,6 +117,8 @@ static bool spin(const pawl_sleeper *w)
     for (uint32_t left = pawl_pauses(PAWL_FAIRMUTEX_SPIN); left > 0; left--) {
         if (is_owner(w))
             return true;
+        if (pawl_hint_cpu() == PAWL_CPU_WANTED)
+            return false;
         pawl_pause();
     }
     return false;
@@ -158,10 +161,13 @@ int pawl_fairmutex_lock_until(pawl_fairmutex *m, int clock, const struct timespe
         return pawl_reentry_poll(try, m, clock, deadline);
     pawl_sleeper w;
     uint32_t awake = AWAKE;
+    pawl_hint_begin();
+    pawl_hint_join();
     atomic_store_explicit(&w.state, AWAKE, memory_order_relaxed);
     uint64_t before = arrive(m, &w);
     if (before == 0 || spin(&w) || (before == HELD && yield(&w)))
         return 0;
+    pawl_hint_slept();
     atomic_compare_exchange_strong_explicit(&w.state, &awake, ASLEEP, memory_order_relaxed,
                                             memory_order_relaxed);
     while (!is_owner(&w)) {

@@ -3,6 +3,7 @@
 #include "mutex.h"
 #include "reentry.h"
 #include "park/futex.h"
+#include "park/timeslice.h"
 #include "park/yield.h"
 
 /* Nanoseconds
@@ -262,9 +263,11 @@ void pawl_mutex_unlock_contended(pawl_mutex *m)
         release(m);
     else
         unlock(m, queue, false);
+    pawl_timeslice_return();
 }
 
 void pawl_mutex_unlock_fair_contended(pawl_mutex *m)
 {
     unlock(m, pawl_mutex_bits(m), true);
+    pawl_timeslice_return();
 }

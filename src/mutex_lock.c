@@ -2,7 +2,9 @@
 #include "mutex.h"
 #include "reentry.h"
 #include "park/futex.h"
+#include "park/hint.h"
 #include "park/pause.h"
+#include "park/timeslice.h"
 #include "park/yield.h"
 
 #include <pawl/detail/wait.h>
@@ -63,17 +65,22 @@ static bool looks_free(const pawl_mutex *m)
     return atomic_load_explicit(&m->held, memory_order_relaxed) == 0;
 }
 
-/* Spins that long, or until somebody changes the waiter's state. True if the mutex is ours. */
+/* A section may be over in a moment: a microsecond of the usual time is spun even if somebody wants the CPU. */
+static bool spins_on(uint32_t spun, uint32_t usual)
+{
+    return pawl_hint_looks_on(spun, usual) || (spun < usual && spun < pawl_pauses_in(PAWL_MUTEX_SPIN_FIRST));
+}
+
+/* Spins that long, or as the hint says, or until somebody changes the waiter's state. True if the mutex is ours. */
 static bool spin(pawl_mutex *m, const pawl_sleeper *w, uint32_t as, uint32_t nanoseconds)
 {
-    uint32_t left = pawl_pauses(nanoseconds),
-             step = 1 + (uint32_t)((uint64_t)left * LOOK_FIRST / (nanoseconds + 1)),
+    uint32_t spun = 0, usual = pawl_pauses(nanoseconds),
+             step = 1 + (uint32_t)((uint64_t)usual * LOOK_FIRST / (nanoseconds + 1)),
              most = step * (LOOK_MOST / LOOK_FIRST);
-    while (left > 0 && (w == NULL || state(w) == as)) {
-        step = step < left ? step : left;
-        for (uint32_t i = 0; i < step; i++)
+    while ((w == NULL || state(w) == as) && spins_on(spun, usual)) {
+        uint32_t end = spun < usual && usual - spun < step ? usual : spun + step;
+        for (; spun < end; spun++)
             pawl_pause();
-        left -= step;
         if (looks_free(m) && pawl_mutex_trylock(m))
             return true;
         if (step < most)
@@ -276,6 +283,8 @@ static int queue_up(pawl_mutex *m, bool rare, int clock, const struct timespec *
 {
     if (PAWL_UNLIKELY(pawl_is_reentry(m)))
         return pawl_reentry_poll(try, m, clock, deadline);
+    pawl_hint_slept();
+    pawl_hint_join();
     pawl_sleeper w;
     atomic_store_explicit(&w.state, PAWL_ASLEEP, memory_order_relaxed);
     pawl_bucket *b = pawl_bucket_lock(m);
@@ -295,7 +304,12 @@ static int lock_until(pawl_mutex *m, int clock, const struct timespec *deadline)
 {
     uint32_t now = pawl_ticks(); /* before the first look, which comes later in any case */
     bool rare = pawl_mutex_competes(now);
-    return spin(m, NULL, 0, PAWL_MUTEX_SPIN_FIRST) || yield_first(m) ? 0 : queue_up(m, rare, clock, deadline);
+    pawl_hint_begin();
+    int result =
+        spin(m, NULL, 0, PAWL_MUTEX_SPIN_FIRST) || yield_first(m) ? 0 : queue_up(m, rare, clock, deadline);
+    if (result == 0 && pawl_mutex_bits(m) != 0)
+        pawl_timeslice_ask();
+    return result;
 }
 
 void pawl_mutex_lock_contended(pawl_mutex *m)

@@ -3,6 +3,7 @@
 #include "park/hint.h"
 #include "park/pause.h"
 #include "park/word.h"
+#include "park/yield.h"
 
 #include <sched.h>
 #include <stdlib.h>
@@ -11,6 +12,9 @@
 /* How long to look before parking: about what sleeping and being woken costs. */
 #ifndef PAWL_SPIN_NS
 #define PAWL_SPIN_NS 8000
+#endif
+#ifndef PAWL_WAIT_YIELDS
+#define PAWL_WAIT_YIELDS 64
 #endif
 
 static _Atomic(int) policy = PAWL_WAIT_PARK;
@@ -28,6 +32,13 @@ pawl_policy pawl_get_wait(void)
     return (pawl_policy)atomic_load_explicit(&policy, memory_order_relaxed);
 }
 
+/* If the hint says that others want the CPU, they may be those that this thread waits for. A waiter that goes to the end
+ * of the CPU's queue is up when its turn comes; waking a sleeper takes longer than a few such rounds. */
+static bool yield(const pawl_waiter *me)
+{
+    return me->ticket < PAWL_WAIT_YIELDS && pawl_hint_cpu() == PAWL_CPU_WANTED && pawl_yield();
+}
+
 void pawl_wait_turn(pawl_waiter *me, pawl_word *w, uint64_t seen, uint32_t which)
 {
     switch (pawl_get_wait()) {
@@ -42,12 +53,14 @@ void pawl_wait_turn(pawl_waiter *me, pawl_word *w, uint64_t seen, uint32_t which
             me->most = pawl_pauses(PAWL_SPIN_NS) + 1;
             pawl_hint_begin();
         }
-        if (me->state == PAWL_LOOKING && me->looks < pawl_hint_most(me->most)) {
+        if (me->state == PAWL_LOOKING && pawl_hint_looks_on(me->looks, me->most)) {
             unsigned room = pawl_hardware_wait(w, seen);
             me->looks += room > 0 ? me->most / room : 0;
+        } else if (me->state == PAWL_LOOKING && yield(me)) {
+            me->ticket++;
         } else {
             if (me->state == PAWL_LOOKING)
-                pawl_hint_join();
+                pawl_hint_slept();
             pawl_park(me, w, which, false);
         }
         return;

@@ -1,33 +1,69 @@
 /* hint.c - what libpawl makes of the service of `pawl hint`, with one that this test plays */
 #include "hint_service.h"
 
+#include <pawl/mutex.h>
 #include <pawl/ticket.h>
 
+#include <fcntl.h>
 #include <sys/wait.h>
 
-enum { LOOKS = 100 };
+enum { LOOKS = 160 };
 
 /* ---- what is read */
+
+/* How often a thread looks before it sleeps. */
+static unsigned looks(void)
+{
+    unsigned count = 0;
+    while (pawl_hint_looks_on(count, LOOKS))
+        count++;
+    return count;
+}
 
 static void a_map_tells_how_long_to_look(const lock_info *unused)
 {
     (void)unused;
     static pawl_hint h;
-    CHECK(pawl_hint_most(LOOKS) == LOOKS, "without a hint");
+    CHECK(looks() == LOOKS && pawl_hint_cpu() == PAWL_CPU_UNKNOWN, "without a hint");
     make_maps();
     h = (pawl_hint){fake.cpus, fake.sheet, 1};
     atomic_store(&pawl_hint_now, &h);
     static const struct {
-        uint32_t ready, running;
+        uint32_t ready, running; /* on each CPU; on so many CPUs */
         unsigned looks;
-    } cases[] = {{0, 0, LOOKS}, {1, 1, LOOKS}, {1, 2, LOOKS * PAWL_HINT_LONGER},
-                 {2, 2, 0},     {2, 1, 0},     {900, 0, 0}};
+        pawl_cpu cpu;
+    } cases[] = {{0, 0, LOOKS, PAWL_CPU_OURS},
+                 {1, 0, LOOKS, PAWL_CPU_OURS},
+                 {1, PAWL_HINT_CPUS, LOOKS * PAWL_HINT_LONGER, PAWL_CPU_OURS},
+                 {2, PAWL_HINT_CPUS, 0, PAWL_CPU_WANTED},
+                 {2, 0, 0, PAWL_CPU_WANTED},
+                 {900, 0, 0, PAWL_CPU_WANTED}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         set_all(cases[i].ready, cases[i].running);
-        unsigned looks = pawl_hint_most(LOOKS);
-        CHECK(looks == cases[i].looks, "%u ready, %u running: %u looks", cases[i].ready, cases[i].running,
-              looks);
+        CHECK(looks() == cases[i].looks && pawl_hint_cpu() == cases[i].cpu, "%u ready, %u running: %u looks",
+              cases[i].ready, cases[i].running, looks());
     }
+}
+
+/* Of the thread itself the sheet says nothing new. */
+static void a_thread_is_not_its_own_neighbour(const lock_info *unused)
+{
+    (void)unused;
+    static pawl_hint h;
+    cpu_set_t one;
+    CPU_ZERO(&one);
+    CPU_SET(sched_getcpu(), &one);
+    CHECK(sched_setaffinity(0, sizeof one, &one) == 0, "not bound");
+    make_maps();
+    set_all(1, 0);
+    h = (pawl_hint){fake.cpus, fake.sheet, 1};
+    atomic_store(&pawl_hint_now, &h);
+    fake.sheet->cpu[sched_getcpu()] = 7;
+    CHECK(looks() == LOOKS, "it waits for itself: %u looks", looks());
+    fake.sheet->cpu[sched_getcpu() + 1] = 7;
+    CHECK(looks() == LOOKS * PAWL_HINT_LONGER, "it does not see another: %u looks", looks());
+    fake.cpus->count = (uint32_t)sched_getcpu() + 1;
+    CHECK(looks() == LOOKS, "it looks where no CPU is");
 }
 
 static void what_is_stale_is_forgotten(const lock_info *unused)
@@ -84,10 +120,13 @@ static void each_thread_registers_itself_once(const lock_info *unused)
     begin(getuid());
     team_start(team, 1, serve, NULL);
     int files = open_files();
-    for (int i = 1; i < SLEEPS; i++)
+    for (int i = 1; i < SLEEPS; i++) {
+        pawl_hint_slept();
         pawl_hint_join();
+    }
     CHECK(fake.requests == 0, "a thread that rarely sleeps asks");
     errno = 12345;
+    pawl_hint_slept();
     pawl_hint_join();
     CHECK(errno == 12345, "errno is lost");
     CHECK(fake.requests == 1 && fake.pid == (uint32_t)getpid() && fake.tid == (uint32_t)syscall(SYS_gettid),
@@ -186,6 +225,62 @@ static void a_child_registers_for_itself(const lock_info *unused)
     end(team);
 }
 
+static void join_once_more(int me, void *unused)
+{
+    (void)me, (void)unused;
+    sleep_often();
+}
+
+/* One thread talks to the service while another forks: what it has opened is not left to the child. */
+static void a_child_inherits_no_descriptor(const lock_info *unused)
+{
+    (void)unused;
+    team_member team[1], talker[1];
+    make_maps();
+    begin(getuid());
+    team_start(team, 1, serve, NULL);
+    atomic_store(&fake.manner, SILENT);
+    patience_us = 600000000;
+    team_start(talker, 1, join_once_more, NULL);
+    while (fake.requests == 0)
+        sched_yield();
+    int talks_on = hint.open[SOCKET] - 1;
+    CHECK(talks_on >= 0 && fcntl(talks_on, F_GETFD) == FD_CLOEXEC, "descriptor %d", talks_on);
+    pid_t child = fork();
+    if (child == 0)
+        _exit(fcntl(talks_on, F_GETFD) == -1 && errno == EBADF && hint.busy == 0 && hint.open[SOCKET] == 0
+                  ? 0
+                  : 1);
+    int status;
+    CHECK(waitpid(child, &status, 0) == child && status == 0, "the child has it");
+    CHECK(fcntl(talks_on, F_GETFD) == FD_CLOEXEC, "and the parent has not");
+    atomic_store(&fake.manner, GOOD);
+    shutdown(fake.held, SHUT_RDWR);
+    team_join(talker, 1);
+    patience_us = 50000; /* nobody answers the last request */
+    end(team);
+}
+
+/* A service that stood still for a while and goes on is the same: a process has room for 32. */
+static void a_service_that_stops_and_goes_on_is_mapped_once(const lock_info *unused)
+{
+    (void)unused;
+    team_member team[1];
+    make_maps();
+    begin(getuid());
+    team_start(team, 1, serve, NULL);
+    sleep_often();
+    for (int i = 0; i < 2 * MAPPINGS; i++) {
+        fake.cpus->heartbeat = milliseconds() - 2 * PAWL_HINT_STALE_MS;
+        pawl_hint_begin();
+        CHECK(atomic_load(&pawl_hint_now) == NULL, "it is still believed");
+        hint.next_ms = milliseconds();
+        sleep_often();
+        CHECK(atomic_load(&pawl_hint_now) != NULL && hint.used == 1, "round %d: %u are mapped", i, hint.used);
+    }
+    end(team);
+}
+
 /* ---- locks */
 
 static pawl_ticket ticket;
@@ -201,6 +296,69 @@ static void add(int me, void *rounds)
         count++;
         pawl_ticket_unlock(&ticket, &c);
     }
+}
+
+static __thread int yields;
+
+/* What libpawl calls, too. */
+int sched_yield(void)
+{
+    yields++;
+    return (int)syscall(SYS_sched_yield);
+}
+
+static pawl_mutex mutex;
+static atomic_int waits;
+
+static void wait_for_both(int me, void *counts)
+{
+    (void)me;
+    pawl_ticket_ctx c;
+    pawl_ticket_lock(&ticket, &c);
+    pawl_ticket_unlock(&ticket, &c);
+    ((int *)counts)[0] = yields;
+    atomic_store(&waits, 1);
+    pawl_mutex_lock(&mutex);
+    pawl_mutex_unlock(&mutex);
+    ((int *)counts)[1] = yields - ((int *)counts)[0];
+}
+
+/* A thread that waits for a lock of the papers yields if others want its CPU; one that waits for a mutex, if that is not
+ * known. Neither calls the kernel to yield to nobody. */
+static void waiters_yield_to_those_that_want_the_cpu(const lock_info *unused)
+{
+    (void)unused;
+    static pawl_hint h;
+    make_maps();
+    h = (pawl_hint){fake.cpus, fake.sheet, 1};
+    for (uint32_t ready = 0; ready < 3; ready++) { /* 0: no hint */
+        team_member team[1];
+        pawl_ticket_ctx c;
+        int counts[2];
+        atomic_store(&waits, 0);
+        memset(&mutex, 0, sizeof mutex); /* it learns */
+        set_all(ready, 0);
+        pawl_ticket_lock(&ticket, &c);
+        pawl_mutex_lock(&mutex);
+        beat();
+        atomic_store(&pawl_hint_now, ready > 0 ? &h : NULL);
+        team_start(team, 1, wait_for_both, counts);
+        team_await_asleep(team, 1);
+        pawl_ticket_unlock(&ticket, &c);
+        await(&waits, 1);
+        team_await_asleep(team, 1);
+        bool believed = atomic_load(&pawl_hint_now) != NULL;
+        pawl_mutex_unlock(&mutex);
+        team_join(team, 1);
+        if (ready > 0 && !believed) { /* the heart stood still, because this thread did not run */
+            ready--;
+            continue;
+        }
+        CHECK(ready == 2 ? counts[0] >= 1 && counts[0] <= 64 : counts[0] == 0, "%u ready: %d yields", ready,
+              counts[0]);
+        CHECK((counts[1] > 0) == (ready != 1), "%u ready: %d yields for a mutex", ready, counts[1]);
+    }
+    atomic_store(&pawl_hint_now, NULL);
 }
 
 /* Service and kernel at once, whatever comes to their minds. */
@@ -237,6 +395,9 @@ static void lies_cost_no_wake_up(const lock_info *unused)
 
 static const promise promises[] = {
     {.name = "a_map_tells_how_long_to_look", .check = a_map_tells_how_long_to_look, .subject = "hint"},
+    {.name = "a_thread_is_not_its_own_neighbour",
+     .check = a_thread_is_not_its_own_neighbour,
+     .subject = "hint"},
     {.name = "what_is_stale_is_forgotten", .check = what_is_stale_is_forgotten, .subject = "hint"},
     {.name = "it_can_be_switched_off", .check = it_can_be_switched_off, .subject = "hint"},
     {.name = "each_thread_registers_itself_once",
@@ -245,6 +406,13 @@ static const promise promises[] = {
     {.name = "bad_answers_cost_a_try", .check = bad_answers_cost_a_try, .subject = "hint"},
     {.name = "another_user_is_not_trusted", .check = another_user_is_not_trusted, .subject = "hint"},
     {.name = "a_child_registers_for_itself", .check = a_child_registers_for_itself, .subject = "hint"},
+    {.name = "a_child_inherits_no_descriptor", .check = a_child_inherits_no_descriptor, .subject = "hint"},
+    {.name = "a_service_that_stops_and_goes_on_is_mapped_once",
+     .check = a_service_that_stops_and_goes_on_is_mapped_once,
+     .subject = "hint"},
+    {.name = "waiters_yield_to_those_that_want_the_cpu",
+     .check = waiters_yield_to_those_that_want_the_cpu,
+     .subject = "hint"},
     {.name = "lies_cost_no_wake_up", .check = lies_cost_no_wake_up, .subject = "hint"},
 };
 

@@ -6,7 +6,9 @@
 
 #include "team.h"
 
-#define PAWL_HINT_PAUSE 1
+#define PAWL_HINT_PAUSE    1
+#define PAWL_HINT_PATIENCE patience_us
+static long patience_us = 50000;
 
 #include "../src/park/hint.c"
 
@@ -48,7 +50,8 @@ static void set_all(uint32_t ready, uint32_t running)
 {
     for (int i = 0; i < PAWL_HINT_CPUS; i++)
         atomic_store_explicit(&fake.cpus->cpu[i].ready, ready, memory_order_relaxed);
-    atomic_store_explicit(&fake.sheet->words[0], running, memory_order_relaxed);
+    for (uint32_t i = 0; i < PAWL_HINT_CPUS; i++)
+        atomic_store_explicit(&fake.sheet->cpu[i], i < running ? i + 1 : 0, memory_order_relaxed);
 }
 
 static void beat(void)
@@ -62,6 +65,7 @@ static void make_maps(void)
     fake.sheet = make_map(sizeof *fake.sheet, &fake.maps[1]);
     fake.cpus->magic = PAWL_HINT_MAGIC;
     fake.cpus->version = PAWL_HINT_VERSION;
+    fake.cpus->count = PAWL_HINT_CPUS;
     beat();
 }
 
@@ -140,7 +144,8 @@ static void end(team_member *team)
 static void sleep_often(void)
 {
     for (int i = 0; i < SLEEPS; i++)
-        pawl_hint_join();
+        pawl_hint_slept();
+    pawl_hint_join();
 }
 
 static int open_files(void)

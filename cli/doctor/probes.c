@@ -5,6 +5,7 @@
 #include "src/park/fence.h"
 #include "src/park/futex.h"
 #include "src/park/hint.h"
+#include "src/park/timeslice.h"
 #include "src/park/pause.h"
 
 #include <errno.h>
@@ -293,16 +294,51 @@ static void hint(finding *f, const char *root)
     pawl_hint_state s = pawl_hint_find();
     f->offer = states[s].offer;
     FOUND(f, "%s", states[s].found);
-    f->choice = s == PAWL_HINT_WORKS
-                    ? "a thread that waits looks longer if nobody wants its CPU, and sleeps at "
-                      "once if somebody does (not the mutexes)"
-                    : "a thread that waits looks equally long in any case";
+    f->choice =
+        s == PAWL_HINT_WORKS
+            ? "a thread that waits looks longer if nobody wants its CPU, and stops at once if somebody does"
+            : "a thread that waits looks equally long in any case";
+    f->change = states[s].change;
+}
+
+static void timeslice(finding *f, const char *root)
+{
+    (void)root;
+    static const struct {
+        offer offer;
+        const char *found, *change;
+    } states[] = {
+        [PAWL_TIMESLICE_NONE] = {NOT_OFFERED, "the kernel has no time slice extension", NULL},
+        [PAWL_TIMESLICE_NO_AREA] = {NOT_OFFERED, "the C library has registered no rseq area", NULL},
+        [PAWL_TIMESLICE_UNWANTED] = {NOT_KNOWN, "not asked, because of PAWL_TIMESLICE=off",
+                                     "unset PAWL_TIMESLICE"},
+        [PAWL_TIMESLICE_WORKS] = {OFFERED, "the kernel extends time slices",
+                                  "PAWL_TIMESLICE=off does without"},
+    };
+    pawl_timeslice_state s =
+        try_call(SYS_prctl, 79, 1, 0, 0, 0) == CALL_KILLS ? PAWL_TIMESLICE_NONE : pawl_timeslice_find();
+    f->offer = states[s].offer;
+    FOUND(f, "%s", states[s].found);
+    f->choice = s == PAWL_TIMESLICE_WORKS
+                    ? "the owner of a contended pawl_mutex asks not to lose its CPU for a few microseconds"
+                    : "the owner of a mutex may lose its CPU at any time";
     f->change = states[s].change;
 }
 
 const probe probes[] = {
-    {"policy", policy},   {"futex", futex},     {"membarrier", membarrier}, {"syscalls", other_calls},
-    {"seccomp", seccomp}, {"spinning", pauses}, {"line-wait", line_wait},   {"futex2", futex2},
-    {"rseq", rseq},       {"numa", numa},       {"cpuset", cpuset},         {"quota", quota},
-    {"hint", hint},       {NULL, NULL},
+    {"policy", policy},
+    {"futex", futex},
+    {"membarrier", membarrier},
+    {"syscalls", other_calls},
+    {"seccomp", seccomp},
+    {"spinning", pauses},
+    {"line-wait", line_wait},
+    {"futex2", futex2},
+    {"rseq", rseq},
+    {"numa", numa},
+    {"cpuset", cpuset},
+    {"quota", quota},
+    {"hint", hint},
+    {"timeslice", timeslice},
+    {NULL, NULL},
 };

@@ -45,7 +45,7 @@ TESTS = {
     **{name: harness(f"tests/mutex/test_mutex_{name}") for name in ("mutex", "fairmutex", "fair_steps", "cond", "cond_order", "cond_steps", "forks", "manners", "reentry", "queue", "releases", "handoff", "head")},
     **{
         name: harness(f"tests/test_{name}")
-        for name in ("copy", "thread_key", "policy", "parking", "kernel", "hardware", "hapax", "hint", "nodes", "semaphore", "deadline", "slices", "yield")
+        for name in ("copy", "thread_key", "policy", "parking", "kernel", "hardware", "hapax", "hint", "nodes", "semaphore", "deadline", "slices", "timeslice", "yield")
     },
     **{name: harness(f"tests/test_{name}", FEW) for name in ("thread_exit", "tardy", "churn", "trylock", "idle", "destruction", "plural")},
     **{f"region_{name}": harness(f"tests/region/test_region_{name}") for name in ("barge", "deaths", "ends", "line", "locks", "masks", "region", "room", "seats")},
@@ -113,6 +113,7 @@ CHOICE = [
     ("^src/fork", ["forks", "hint", "nodes", "mutex", "check_mutex", "conform_mcs", "conform_mutex", "conform_overlap"]),
     ("^src/park/queue", ["queue", *MUTEXES, *LOCKS]),
     ("^src/park/hint", ["hint"]),
+    ("^src/park/timeslice", ["timeslice"]),
     ("^src/park/yield", ["yield", *MUTEXES]),
     ("^src/park/", ["kernel", "parking", *LOCKS, *MUTEXES]),
     ("^src/wait", LOCKS + ["parking", "idle", "hint"]),

@@ -1,7 +1,8 @@
 /* hint.c - finds the service of `pawl hint`, and reads what it publishes
  *
  * Whether there is a service is decided when the process starts, because later a sandbox may kill for the question. The
- * rest is done by threads that are about to sleep, after they have slept a few times. No descriptor stays open.
+ * rest is done by threads that have slept a few times, when they unlock or before they queue up. No descriptor stays
+ * open.
  */
 #include "clock.h"
 #include "hint.h"
@@ -9,11 +10,11 @@
 #include "../fork.h"
 #include "../sandbox.h"
 
-#ifndef PAWL_HINT_MOST
+#ifndef PAWL_HINT_CPU
 _Atomic(pawl_hint *) pawl_hint_now;
 #endif
 
-#if defined(__linux__) && !defined(PAWL_HINT_MOST)
+#if defined(__linux__) && !defined(PAWL_HINT_CPU)
 
 #include <errno.h>
 #include <sched.h>
@@ -36,12 +37,16 @@ _Atomic(pawl_hint *) pawl_hint_now;
 #define PAWL_HINT_PAUSE 1000
 #endif
 
+/* For the service's answer, in microseconds. */
+#ifndef PAWL_HINT_PATIENCE
+#define PAWL_HINT_PATIENCE 50000
+#endif
+
 enum {
-    SLEEPS = 16,         /* of a thread, before it registers; and between two tries      */
-    PATIENCE_US = 50000, /* for the service's answer                                     */
-    MOST_MS = 64000,     /* the longest such pause                                       */
-    MAPPINGS = 32        /* of a process: one per start of the service, never unmapped,  */
-};                       /* because others may be reading                                */
+    SLEEPS = 16,     /* of a thread, before it registers; and between two tries     */
+    MOST_MS = 64000, /* the longest such pause                                      */
+    MAPPINGS = 32    /* of a process: one per start of the service, never unmapped, */
+};                   /* because others may be reading                               */
 
 static pawl_hint mappings[MAPPINGS];
 static char path[sizeof((struct sockaddr_un *)NULL)->sun_path];
@@ -53,11 +58,26 @@ static struct {
     uint32_t next_ms, pause_ms; /* no try before                                     */
     uint32_t used;              /* of mappings                                       */
     uint32_t last;              /* number given to one                               */
+    _Atomic(int) open[3];       /* descriptors, plus one: a child of fork closes them */
 } hint;
+
+static int opened(int which, int file)
+{
+    atomic_store_explicit(&hint.open[which], file + 1, memory_order_relaxed);
+    return file;
+}
+
+static void close_opened(int which)
+{
+    int file = atomic_exchange_explicit(&hint.open[which], 0, memory_order_relaxed) - 1;
+    if (file >= 0)
+        syscall(SYS_close, file);
+}
 
 static __thread struct {
     uint32_t number; /* of the hint that the thread is registered for */
     uint32_t sleeps;
+    bool talks; /* to the service */
 } me __attribute__((tls_model("initial-exec")));
 
 static uint32_t milliseconds(void)
@@ -67,15 +87,36 @@ static uint32_t milliseconds(void)
 
 /* ---- reading */
 
-unsigned pawl_hint_ask(const pawl_hint *h, unsigned most)
+pawl_cpu pawl_hint_ask_cpu(const pawl_hint *h)
 {
     int cpu = sched_getcpu();
     if (cpu < 0 || cpu >= PAWL_HINT_CPUS)
-        return most;
-    if (atomic_load_explicit(&h->cpus->cpu[cpu].ready, memory_order_relaxed) > 1)
-        return 0;
-    bool others_run = atomic_load_explicit(&h->sheet->words[0], memory_order_relaxed) > 1;
-    return others_run ? most * PAWL_HINT_LONGER : most;
+        return PAWL_CPU_UNKNOWN;
+    bool wanted = atomic_load_explicit(&h->cpus->cpu[cpu].ready, memory_order_relaxed) > 1;
+    return wanted ? PAWL_CPU_WANTED : PAWL_CPU_OURS;
+}
+
+/* Perhaps the owner of what this thread waits for. */
+static bool others_run(const pawl_hint *h)
+{
+    int mine = sched_getcpu();
+    uint32_t count = atomic_load_explicit(&h->cpus->count, memory_order_relaxed);
+    for (uint32_t i = 0; i < count && i < PAWL_HINT_CPUS; i++)
+        if ((int)i != mine && atomic_load_explicit(&h->sheet->cpu[i], memory_order_relaxed) != 0)
+            return true;
+    return false;
+}
+
+bool pawl_hint_ask(const pawl_hint *h, unsigned looks, unsigned most)
+{
+    switch (pawl_hint_ask_cpu(h)) {
+    case PAWL_CPU_WANTED:
+        return false;
+    case PAWL_CPU_OURS: /* not at each look: on a large machine the answer is in many lines */
+        return looks < most || (looks < most * PAWL_HINT_LONGER && (looks % 16 != 0 || others_run(h)));
+    default:
+        return looks < most;
+    }
 }
 
 static bool is_alive(struct pawl_hint_cpus *cpus)
@@ -98,6 +139,8 @@ void pawl_hint_check(void)
 
 /* ---- asking; with syscall(), because the C library's functions are cancellation points */
 
+enum { SOCKET, CPUS, SHEET }; /* in hint.open */
+
 typedef struct answer {
     struct pawl_hint_reply reply;
     int files[2]; /* or -1 */
@@ -106,11 +149,11 @@ typedef struct answer {
 static int connected(void)
 {
     struct sockaddr_un to = {.sun_family = AF_UNIX};
-    struct timeval patience = {.tv_usec = PATIENCE_US};
+    struct timeval patience = {PAWL_HINT_PATIENCE / 1000000, PAWL_HINT_PATIENCE % 1000000};
     struct ucred service;
     socklen_t size = sizeof service;
     memcpy(to.sun_path, path, sizeof path);
-    int s = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+    int s = opened(SOCKET, socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0));
     if (s < 0)
         return -1;
     setsockopt(s, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
@@ -119,7 +162,7 @@ static int connected(void)
         getsockopt(s, SOL_SOCKET, SO_PEERCRED, &service, &size) == 0 &&
         (service.uid == 0 || service.uid == geteuid())) /* who else could have it mapped what it likes */
         return s;
-    syscall(SYS_close, s);
+    close_opened(SOCKET);
     return -1;
 }
 
@@ -130,6 +173,8 @@ static void take_files(struct msghdr *m, int files[2])
         if (c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS && count <= 2)
             memcpy(files, CMSG_DATA(c), count * sizeof(int));
     }
+    opened(CPUS, files[0]);
+    opened(SHEET, files[1]);
 }
 
 static bool ask(uint32_t what, answer *a)
@@ -148,16 +193,17 @@ static bool ask(uint32_t what, answer *a)
         size = syscall(SYS_recvmsg, s, &m, MSG_CMSG_CLOEXEC);
     if (size >= 0)
         take_files(&m, a->files);
-    syscall(SYS_close, s);
+    close_opened(SOCKET);
     return size == sizeof a->reply && a->reply.magic == PAWL_HINT_MAGIC &&
-           a->reply.version == PAWL_HINT_VERSION && a->reply.status == PAWL_HINT_DONE;
+           a->reply.version == PAWL_HINT_VERSION && a->reply.status == PAWL_HINT_DONE &&
+           request.pid ==
+               (uint32_t)getpid(); /* else a signal handler has forked, and this was the parent's */
 }
 
-static void close_files(const answer *a)
+static void close_files(void)
 {
-    for (int i = 0; i < 2; i++)
-        if (a->files[i] >= 0)
-            syscall(SYS_close, a->files[i]);
+    close_opened(CPUS);
+    close_opened(SHEET);
 }
 
 static void *map(int file, size_t size)
@@ -166,27 +212,33 @@ static void *map(int file, size_t size)
     return at != MAP_FAILED ? at : NULL;
 }
 
+static bool is_usable(const pawl_hint *h)
+{
+    return h->cpus != NULL && h->sheet != NULL && is_alive(h->cpus);
+}
+
 /* Its number; 0 if nothing can be used. */
 static uint32_t use(const answer *a)
 {
-    pawl_hint *h = atomic_load_explicit(&pawl_hint_now, memory_order_acquire); /* H */
-    if (h != NULL && a->reply.instance == hint.service)
-        return h->number;
-    if (hint.used == MAPPINGS || a->files[0] < 0 || a->files[1] < 0)
+    pawl_hint *h = hint.used > 0 ? &mappings[hint.used - 1] : NULL;
+    if (h == NULL || a->reply.instance != hint.service) {
+        if (hint.used == MAPPINGS || a->files[0] < 0 || a->files[1] < 0)
+            return 0;
+        h = &mappings[hint.used];
+        h->cpus = map(a->files[0], sizeof *h->cpus);
+        h->sheet = map(a->files[1], sizeof *h->sheet);
+        if (!is_usable(h)) {
+            if (h->cpus != NULL)
+                munmap(h->cpus, sizeof *h->cpus);
+            if (h->sheet != NULL)
+                munmap(h->sheet, sizeof *h->sheet);
+            return 0;
+        }
+        hint.service = a->reply.instance;
+        hint.used++;
+        h->number = ++hint.last;
+    } else if (!is_usable(h)) /* it answers, but its heart does not beat */
         return 0;
-    h = &mappings[hint.used];
-    h->cpus = map(a->files[0], sizeof *h->cpus);
-    h->sheet = map(a->files[1], sizeof *h->sheet);
-    if (h->cpus == NULL || h->sheet == NULL || !is_alive(h->cpus)) {
-        if (h->cpus != NULL)
-            munmap(h->cpus, sizeof *h->cpus);
-        if (h->sheet != NULL)
-            munmap(h->sheet, sizeof *h->sheet);
-        return 0;
-    }
-    hint.service = a->reply.instance;
-    hint.used++;
-    h->number = ++hint.last;
     atomic_store_explicit(&pawl_hint_now, h, memory_order_release); /* H: what it points to */
     return h->number;
 }
@@ -195,7 +247,7 @@ static bool join(void)
 {
     answer a;
     bool joined = ask(PAWL_HINT_JOIN, &a) && (me.number = use(&a)) != 0;
-    close_files(&a);
+    close_files();
     return joined;
 }
 
@@ -216,16 +268,23 @@ static void try_to_join(void)
     errno = before;
 }
 
+void pawl_hint_slept(void)
+{
+    me.sleeps++;
+}
+
 void pawl_hint_join(void)
 {
-    if (PAWL_LIKELY(atomic_load_explicit(&hint.wanted, memory_order_relaxed) == 0) || ++me.sleeps < SLEEPS)
+    if (PAWL_LIKELY(atomic_load_explicit(&hint.wanted, memory_order_relaxed) == 0) || me.sleeps < SLEEPS)
         return;
     me.sleeps = 0;
     const pawl_hint *h = atomic_load_explicit(&pawl_hint_now, memory_order_acquire); /* H */
     if ((h != NULL && me.number == h->number) ||
         atomic_exchange_explicit(&hint.busy, 1, memory_order_acquire) != 0) /* J */
         return;
+    me.talks = true;
     try_to_join();
+    me.talks = false;
     atomic_store_explicit(&hint.busy, 0, memory_order_release); /* J */
 }
 
@@ -234,7 +293,11 @@ void pawl_hint_join(void)
 void pawl_fork_hint(void)
 {
     atomic_store_explicit(&pawl_hint_now, NULL, memory_order_relaxed);
-    atomic_store_explicit(&hint.busy, 0, memory_order_relaxed); /* whoever talked is not here */
+    if (!me.talks) { /* whoever talked is not here, but what it had opened is */
+        atomic_store_explicit(&hint.busy, 0, memory_order_relaxed);
+        close_opened(SOCKET);
+        close_files();
+    }
     hint.next_ms = milliseconds();
     hint.used = 0;
 }
@@ -263,20 +326,30 @@ pawl_hint_state pawl_hint_find(void)
     if (atomic_load_explicit(&hint.wanted, memory_order_relaxed) == 0)
         return PAWL_HINT_NONE;
     bool works = ask(PAWL_HINT_STATUS, &a);
-    close_files(&a);
+    close_files();
     return works ? PAWL_HINT_WORKS : PAWL_HINT_SILENT;
 }
 
 #else
 
-#ifndef PAWL_HINT_MOST
-unsigned pawl_hint_ask(const pawl_hint *h, unsigned most)
+#ifndef PAWL_HINT_CPU
+bool pawl_hint_ask(const pawl_hint *h, unsigned looks, unsigned most)
 {
     (void)h;
-    return most;
+    return looks < most;
+}
+
+pawl_cpu pawl_hint_ask_cpu(const pawl_hint *h)
+{
+    (void)h;
+    return PAWL_CPU_UNKNOWN;
 }
 
 void pawl_hint_check(void)
+{
+}
+
+void pawl_hint_slept(void)
 {
 }
 

@@ -16,14 +16,26 @@ typedef struct pawl_hint {
     uint32_t number; /* another for each that a process has mapped */
 } pawl_hint;
 
-#ifdef PAWL_HINT_MOST /* the lab's and the simulator's */
+/* Whether others want this thread's CPU. */
+typedef enum pawl_cpu { PAWL_CPU_UNKNOWN, PAWL_CPU_OURS, PAWL_CPU_WANTED } pawl_cpu;
 
-static inline unsigned pawl_hint_most(unsigned most)
+#ifdef PAWL_HINT_CPU /* the lab's and the simulator's */
+
+static inline bool pawl_hint_looks_on(unsigned looks, unsigned most)
 {
-    return PAWL_HINT_MOST(most);
+    return PAWL_HINT_LOOKS_ON(looks, most);
+}
+
+static inline pawl_cpu pawl_hint_cpu(void)
+{
+    return PAWL_HINT_CPU();
 }
 
 static inline void pawl_hint_begin(void)
+{
+}
+
+static inline void pawl_hint_slept(void)
 {
 }
 
@@ -35,14 +47,21 @@ static inline void pawl_hint_join(void)
 
 extern _Atomic(pawl_hint *) pawl_hint_now; /* NULL: there is none */
 
-unsigned pawl_hint_ask(const pawl_hint *h, unsigned most);
+bool pawl_hint_ask(const pawl_hint *h, unsigned looks, unsigned most);
+pawl_cpu pawl_hint_ask_cpu(const pawl_hint *h);
 void pawl_hint_check(void);
 
-/* How many looks a thread may take before it sleeps, as things are now, if it were `most` without a hint. */
-static inline unsigned pawl_hint_most(unsigned most)
+/* Whether a thread that has looked so often should look again, as things are now, if it were `most` without a hint. */
+static inline bool pawl_hint_looks_on(unsigned looks, unsigned most)
 {
     const pawl_hint *h = atomic_load_explicit(&pawl_hint_now, memory_order_acquire); /* H */
-    return PAWL_LIKELY(h == NULL) ? most : pawl_hint_ask(h, most);
+    return PAWL_LIKELY(h == NULL) ? looks < most : pawl_hint_ask(h, looks, most);
+}
+
+static inline pawl_cpu pawl_hint_cpu(void)
+{
+    const pawl_hint *h = atomic_load_explicit(&pawl_hint_now, memory_order_acquire); /* H */
+    return PAWL_LIKELY(h == NULL) ? PAWL_CPU_UNKNOWN : pawl_hint_ask_cpu(h);
 }
 
 /* At the start of a wait: stops believing a service that has ended. */
@@ -52,7 +71,11 @@ static inline void pawl_hint_begin(void)
         pawl_hint_check();
 }
 
-/* Before a thread sleeps: registers it with the service, if it sleeps often and there is one. Leaves errno alone. */
+/* Counts a sleep. */
+void pawl_hint_slept(void);
+
+/* Registers a thread with the service, if it has slept often and there is one. Only where the thread is in no queue: the
+ * answer may take 50 ms. Leaves errno alone. */
 void pawl_hint_join(void);
 
 #endif

@@ -11,9 +11,9 @@
 
 enum {
     PAWL_HINT_MAGIC = 0x6c776170, /* "pawl" */
-    PAWL_HINT_VERSION = 1,
+    PAWL_HINT_VERSION = 2,
     PAWL_HINT_CPUS = 1024,    /* of others nothing is known                                     */
-    PAWL_HINT_WORDS = 1024,   /* of a sheet: a page                                             */
+    PAWL_HINT_SLOTS = 1024,   /* of a sheet; the first is nobody's                              */
     PAWL_HINT_BEAT_MS = 250,  /* between two heartbeats                                         */
     PAWL_HINT_STALE_MS = 1000 /* after one, in which the service is believed to be alive        */
 };
@@ -29,20 +29,21 @@ struct pawl_hint_cpus {
     pawl_hint_word magic;
     pawl_hint_word version;   /* 0 once the service has stopped    */
     pawl_hint_word heartbeat; /* CLOCK_MONOTONIC in milliseconds   */
-    pawl_hint_word unused[13];
+    pawl_hint_word count;     /* CPUs that there may be             */
+    pawl_hint_word unused[12];
     struct {
         pawl_hint_word ready;
         pawl_hint_word unused[15]; /* each CPU writes its own line */
     } cpu[PAWL_HINT_CPUS];
 };
 
-/* For a process: its registered threads. words[0] is the number of those that run now; each of the others is a
- * thread's: free, off its CPU, or PAWL_HINT_ON and the number of its CPU. */
+/* For a process: which of its registered threads run. A thread is known by its slot, 1 or more. It runs if cpu[c] is its
+ * slot, where c is the CPU of thread[slot]: each CPU writes its own word, so nothing has to be atomic. */
 struct pawl_hint_sheet {
-    pawl_hint_word words[PAWL_HINT_WORDS];
+    pawl_hint_word cpu[PAWL_HINT_CPUS]; /* the slot of the thread that runs there; 0: none of this process */
+    pawl_hint_word
+        thread[PAWL_HINT_SLOTS]; /* 1 + the CPU where it ran last; 0: nobody has this slot          */
 };
-
-enum { PAWL_HINT_FREE, PAWL_HINT_OFF, PAWL_HINT_ON };
 
 /* One SOCK_SEQPACKET message each way. */
 enum { PAWL_HINT_JOIN = 1, PAWL_HINT_STATUS, PAWL_HINT_STOP };

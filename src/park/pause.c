@@ -97,8 +97,11 @@ static uint32_t measure_pauses(void)
 
 uint32_t pawl_pauses(uint32_t nanoseconds)
 {
-    if (nanoseconds == 0 || !still_may_spin())
-        return 0;
+    return nanoseconds == 0 || !still_may_spin() ? 0 : pawl_pauses_in(nanoseconds);
+}
+
+uint32_t pawl_pauses_in(uint32_t nanoseconds)
+{
     uint32_t rate = atomic_load_explicit(&pauses_in_64us, memory_order_relaxed);
     if (PAWL_UNLIKELY(rate == 0)) {
         rate = measure_pauses();

@@ -8,5 +8,8 @@
  * Call it once per wait: it counts calls. */
 uint32_t pawl_pauses(uint32_t nanoseconds);
 
+/* The same, whether it is of use or not. */
+uint32_t pawl_pauses_in(uint32_t nanoseconds);
+
 /* Whether the owner of what this thread waits for may be running now. Asks the kernel. */
 bool pawl_may_spin(void);

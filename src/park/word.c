@@ -12,6 +12,7 @@
  */
 #include "fence.h"
 #include "futex.h"
+#include "hint.h"
 #include "word.h"
 
 #include "../fork.h"
@@ -122,6 +123,7 @@ void pawl_unpark(const volatile void *w, uint64_t v)
     atomic_thread_fence(memory_order_seq_cst); /* P, if waiters cannot fence for us */
     wake_at(pawl_place_of(w, PAWL_VALUE(v)));
     wake_at(pawl_place_of(w, PAWL_ANY));
+    pawl_hint_join();
 }
 
 unsigned pawl_parked_threads(void)

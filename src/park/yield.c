@@ -7,9 +7,11 @@
  * long keeps the process from yielding for a while, for longer each time.
  */
 #include "clock.h"
+#include "hint.h"
+#include "pause.h"
 #include "yield.h"
 
-#include <pawl/detail/atomic.h>
+#include <pawl/detail/wait.h>
 
 #include <errno.h>
 #include <sched.h>
@@ -18,6 +20,9 @@
  * before nobody yields for a PAUSE, which doubles up to MOST times. */
 #ifndef PAWL_YIELD_LONG
 #define PAWL_YIELD_LONG 100000u
+#endif
+#ifndef PAWL_YIELD_SPIN
+#define PAWL_YIELD_SPIN 500u /* nanoseconds: what a yield takes that finds nobody */
 #endif
 #define SAVES 10000u
 #define LOSS  2000000u
@@ -53,8 +58,14 @@ static void save(uint32_t debt)
         atomic_store_explicit(&busy.pauses, 0, memory_order_relaxed);
 }
 
+/* If the hint says that nobody is there, it looks as often as otherwise, without a system call. */
 void pawl_yield_once(void)
 {
+    if (pawl_hint_cpu() == PAWL_CPU_OURS) {
+        for (uint32_t left = pawl_pauses(PAWL_YIELD_SPIN); left > 0; left--)
+            pawl_pause();
+        return;
+    }
     int before = errno; /* a sandbox may refuse */
     sched_yield();
     errno = before;
@@ -83,7 +94,8 @@ bool pawl_yield_alone(void)
 {
     enum { SWITCH = 8 }; /* ticks: a yield that takes longer has let another thread run */
     uint32_t start = pawl_ticks(), left = atomic_load_explicit(&crowded, memory_order_relaxed) - start;
-    if (left - 1 < PAWL_TICKS(CROWD))
+    pawl_cpu cpu = pawl_hint_cpu();
+    if (cpu == PAWL_CPU_WANTED || (cpu == PAWL_CPU_UNKNOWN && left - 1 < PAWL_TICKS(CROWD)))
         return false;
     atomic_store_explicit(&crowded, start + PAWL_TICKS(CROWD), memory_order_relaxed);
     pawl_yield_once();

@@ -6,7 +6,7 @@ import pathlib
 from harness import Skipped, check, environment, folder, output, pawl, preload, refused, run, test
 import harness
 
-NAMES = ["policy", "futex", "membarrier", "syscalls", "seccomp", "spinning", "line-wait", "futex2", "rseq", "numa", "cpuset", "quota", "hint"]
+NAMES = ["policy", "futex", "membarrier", "syscalls", "seccomp", "spinning", "line-wait", "futex2", "rseq", "numa", "cpuset", "quota", "hint", "timeslice"]
 
 
 def doctor(*arguments, **options):

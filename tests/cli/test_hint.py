@@ -2,9 +2,11 @@
 
 import array
 import contextlib
+import ctypes
 import json
 import mmap
 import os
+import shutil
 import signal
 import socket
 import struct
@@ -12,14 +14,14 @@ import subprocess
 import threading
 import time
 
-from harness import Skipped, check, environment, eventually, folder, output, pawl, refused, test
+from harness import Skipped, check, environment, eventually, folder, output, pawl, refused, run, test
 import harness
 
-MAGIC, VERSION = 0x6C776170, 1
+MAGIC, VERSION = 0x6C776170, 2
 JOIN, STATUS, STOP = 1, 2, 3
 DONE, BAD_VERSION, BAD_REQUEST, NOT_YOURS, FULL, FORBIDDEN = range(6)
 SLOTS = 1023  # of a process
-FREE, OFF, ON = 0, 1, 2
+THREADS = 16384  # of all
 REPLY = struct.Struct("=4IQ4I")
 
 
@@ -70,7 +72,7 @@ def ask(path, what, pid=0, tid=0, version=VERSION):
 def join(path, pid=None, tid=None):
     """The same, with both files mapped instead."""
     status, slot, files = ask(path, JOIN, pid or os.getpid(), tid or threading.get_native_id())
-    maps = [mmap.mmap(f, size, mmap.MAP_SHARED, mmap.PROT_READ) for f, size in zip(files, (65600, 4096))]
+    maps = [mmap.mmap(f, size, mmap.MAP_SHARED, mmap.PROT_READ) for f, size in zip(files, (65600, 8192))]
     for f in files:
         os.close(f)
     return status, slot, maps
@@ -78,6 +80,12 @@ def join(path, pid=None, tid=None):
 
 def word(map, index):
     return struct.unpack_from("=I", map, 4 * index)[0]
+
+
+def runs(sheet, slot):
+    """Whether the thread of this slot runs."""
+    last = word(sheet, 1024 + slot)
+    return last != 0 and word(sheet, last - 1) == slot
 
 
 def registered(path):
@@ -145,9 +153,9 @@ def hint_knows_whether_a_thread_runs():
         child = os.fork()
         if child == 0:
             with contextlib.suppress(Exception):
-                eventually(lambda: word(sheet, slot) == OFF and word(sheet, 0) == 0, "")
+                eventually(lambda: word(sheet, 1024 + slot) != 0 and not runs(sheet, slot), "")
                 os.write(asleep[1], b"!")
-                eventually(lambda: word(sheet, slot) >= ON and word(sheet, 0) == 1, "")
+                eventually(lambda: runs(sheet, slot), "")
                 os._exit(0)
             os._exit(1)
         os.close(asleep[1])
@@ -283,6 +291,183 @@ def hint_lets_only_some_stop_it():
 
 
 @test
+def hint_holds_a_crowd():
+    """As many threads as fit, and some more; then they are killed, and all is as before."""
+    full = 16  # processes with all their slots taken
+    with service() as (process, path), folder() as f:
+        p = run("cc", "-O1", "-I", harness.root, "-o", f"{f}/crowd", harness.root / "tests/cli/hint_crowd.c", "-lpthread")
+        check(p.returncode == 0, p.stderr)
+        files = len(os.listdir(f"/proc/{process.pid}/fd"))
+        crowd = subprocess.Popen([f"{f}/crowd", path, *[str(SLOTS + 20)], *[str(SLOTS)] * (full - 1), str(THREADS - full * SLOTS + 30)],
+                                 stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        try:
+            counts = crowd.stdout.readline().split()
+            if crowd.poll() == 3 or counts == []:
+                raise Skipped("there is no room for so many threads here")
+            check(counts == [str(THREADS), str(20 + 30), "0"], f"taken, refused, other: {counts}")
+            check(registered(path) == (full + 1, THREADS), f"{registered(path)} are registered")
+        finally:
+            crowd.stdin.close()
+            crowd.stdout.close()
+            crowd.wait()
+        eventually(lambda: registered(path) == (0, 0), "they are still there")
+        eventually(lambda: len(os.listdir(f"/proc/{process.pid}/fd")) == files, "descriptors are left")
+        check(join(path)[0] == DONE, "there is no room after all")
+
+
+@test
+def hint_forgets_what_a_program_was_before_exec():
+    """A thread that is not the first registers and begins another program: neither its number nor its slot is left."""
+    with service() as (_, path):
+        ends = os.pipe()
+        child = os.fork()
+        if child == 0:
+            def other():
+                ask(path, JOIN, os.getpid(), threading.get_native_id())
+                os.dup2(ends[1], 1)
+                os.execvp("sh", ["sh", "-c", "echo; exec sleep 600"])
+            ask(path, JOIN, os.getpid(), os.getpid())
+            threading.Thread(target=other).start()
+            signal.pause()
+        os.close(ends[1])
+        check(os.read(ends[0], 1) == b"\n", "the other program does not run")
+        counted = registered(path)
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
+        os.close(ends[0])
+        check(counted == (1, 0), f"{counted} are registered")
+
+
+@test
+def hint_gives_another_user_another_sheet():
+    """Children of a process have its sheet. If it becomes somebody else's program, they must not see that one."""
+    if os.geteuid() != 0:
+        raise Skipped("only root can be somebody else")
+    with service() as (_, path):
+        os.chmod(os.path.dirname(path), 0o755)
+        child = os.fork()
+        if child == 0:
+            status = 99
+            with contextlib.suppress(Exception):
+                sheets = []
+                for uid in (0, 65534, 65534):
+                    os.seteuid(uid)
+                    ctypes.CDLL(None).prctl(4, 1, 0, 0, 0)  # PR_SET_DUMPABLE: its files in /proc are this user's
+                    answered, _, files = ask(path, JOIN, os.getpid(), os.getpid())
+                    sheets.append([line for line in open(f"/proc/self/fdinfo/{files[1]}") if line.startswith("map_id:")])
+                    check(answered == DONE, "refused")
+                status = 0 if sheets[0] != sheets[1] == sheets[2] else 1
+            os._exit(status)
+        code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+        check(code == 0, f"one sheet for two users, or two for one ({code})")
+        eventually(lambda: registered(path) == (0, 0), "it is still there")
+
+
+@test
+def hint_stands_a_flood():
+    """Several processes connect as fast as they can, say nonsense, ask well and hang up, or nothing at all."""
+    with service() as (process, path):
+        files = len(os.listdir(f"/proc/{process.pid}/fd"))
+        _, _, (cpus, _) = join(path)
+        flood = []
+        try:
+            for i in range(4):
+                child = os.fork()
+                if child == 0:
+                    held = []
+                    while True:
+                        with contextlib.suppress(OSError):
+                            s = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+                            s.settimeout(1)
+                            s.connect(path)
+                            if i == 1:
+                                s.send(os.urandom(20))
+                            elif i == 2:
+                                s.send(struct.pack("=5I", MAGIC, VERSION, JOIN, os.getpid(), os.getpid()))
+                            held.append(s)
+                            if len(held) > 200 or i == 2:
+                                held.pop(0).close()
+                flood.append(child)
+            for _ in range(20):
+                eventually(lambda: served(path), "those who ask well are never served")
+            beat = word(cpus, 2)
+            eventually(lambda: word(cpus, 2) != beat, "its heart stands still")
+        finally:
+            for child in flood:
+                os.kill(child, signal.SIGKILL)
+                os.waitpid(child, 0)
+        check(process.poll() is None, "it has ended")
+        eventually(lambda: len(os.listdir(f"/proc/{process.pid}/fd")) <= files + 2, "descriptors are left")
+
+
+def served(path):
+    with contextlib.suppress(OSError, struct.error):
+        return ask(path, STATUS)[0] == DONE
+    return False
+
+
+def programs_of(pid):
+    """The numbers of the BPF programs that a process has loaded."""
+    found = set()
+    for f in os.listdir(f"/proc/{pid}/fdinfo"):
+        with contextlib.suppress(OSError):
+            found |= {line.split()[1] for line in open(f"/proc/{pid}/fdinfo/{f}") if line.startswith("prog_id:")}
+    return found
+
+
+@test
+def hint_can_be_killed_at_any_moment():
+    """While it starts, while it is asked, whenever: nobody hangs, the kernel has nothing left, and another can start."""
+    with service() as (first, path):
+        loaded = programs_of(first.pid)
+        check(len(loaded) >= 5, f"it has loaded {loaded}")
+        for i in range(12):
+            again = subprocess.Popen([harness.build / "pawl", "hint", "start", "--foreground", "--socket", f"{path}{i % 2}"], stderr=subprocess.DEVNULL)
+            if i % 3 == 0:
+                time.sleep(0.02 * i)  # somewhere in its start
+            else:
+                eventually(lambda: again.poll() is not None or os.path.exists(f"{path}{i % 2}"), "it does not start")
+                for _ in range(i):
+                    with contextlib.suppress(OSError, struct.error):
+                        ask(f"{path}{i % 2}", JOIN, os.getpid(), os.getpid())
+                with contextlib.suppress(OSError):
+                    loaded |= programs_of(again.pid)
+            again.kill()
+            again.wait()
+            with contextlib.suppress(OSError, struct.error):  # a client that comes now is refused, or hung up on
+                ask(f"{path}{i % 2}", STATUS)
+        first.kill()
+        first.wait()
+        if shutil.which("bpftool") is not None:
+            eventually(lambda: all(run("bpftool", "prog", "show", "id", n).returncode != 0 for n in loaded), "programs are left in the kernel")
+        at = ["--socket", path]
+        output("hint", "start", *at)
+        output("hint", "stop", *at)
+
+
+@test
+def hint_tells_versions_apart():
+    """A service that was updated, and a pawl that was not."""
+    with folder() as f:
+        s = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        s.bind(f"{f}/other")
+        s.listen()
+
+        def serve():
+            for _ in range(2):
+                c, _ = s.accept()
+                c.recv(100)
+                c.send(REPLY.pack(MAGIC, VERSION + 1, BAD_VERSION, 0, 0, 0, 0, 1, 0))
+                c.close()
+        t = threading.Thread(target=serve)
+        t.start()
+        refused(["hint", "stop", "--socket", f"{f}/other"], "another version")
+        check(f"version {VERSION + 1} runs" in output("hint", "status", "--socket", f"{f}/other"), "status")
+        t.join()
+        s.close()
+
+
+@test
 def programs_outlive_the_service():
     """A program with a contended lock, while its service is killed, started, stopped and killed again."""
     with service() as (process, path):
@@ -303,6 +488,45 @@ def programs_outlive_the_service():
             again.wait()
         result = json.loads(bench.communicate()[0])
         check(bench.returncode == 0 and result, "the program has suffered")
+
+
+@test
+def the_unit_is_one_that_systemd_takes():
+    if shutil.which("systemd-analyze") is None:
+        raise Skipped("systemd-analyze is not installed")
+    with folder() as f:
+        unit = (harness.root / "hint/pawl-hint.service.in").read_text().replace("@BINDIR@", str(harness.build))
+        with open(f"{f}/pawl-hint.service", "w") as file:
+            file.write(unit)
+        p = run("systemd-analyze", "verify", "--man=no", f"{f}/pawl-hint.service")
+        check(p.returncode == 0 and not p.stderr, p.stderr)
+
+
+@test
+def hint_needs_no_more_than_the_unit_lets_it():
+    """With the capabilities of the unit and no others, a user's thread is registered all the same."""
+    if os.geteuid() != 0 or shutil.which("setpriv") is None:
+        raise Skipped("it takes root and setpriv")
+    unit = (harness.root / "hint/pawl-hint.service.in").read_text()
+    line = next(l for l in unit.splitlines() if l.startswith("CapabilityBoundingSet="))
+    kept = ",".join("+" + c.removeprefix("CAP_").lower() for c in line.partition("=")[2].split())
+    with service() as _:
+        pass  # or it can't be run here at all
+    with folder() as f:
+        os.chmod(f, 0o755)
+        path = f"{f}/s"
+        process = subprocess.Popen(["setpriv", "--bounding-set", f"-all,{kept}", "--no-new-privs",
+                                    harness.build / "pawl", "hint", "start", "--foreground", "--socket", path])
+        try:
+            eventually(lambda: process.poll() is not None or os.path.exists(path), "it does not start")
+            check(process.poll() is None, "it can't do with so little")
+            p = run("setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups", "python3", "-c",
+                    f"import sys; sys.path[:0] = ['{harness.root}/tests/cli']\n"
+                    f"import os, test_hint\nsys.exit(test_hint.ask('{path}', 1, os.getpid(), os.getpid())[0])")
+            check(p.returncode == DONE, f"{p.returncode} {p.stderr}")
+        finally:
+            process.terminate()
+            process.wait()
 
 
 @test

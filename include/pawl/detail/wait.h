@@ -28,7 +28,7 @@ typedef enum pawl_wait_state { PAWL_LOOKING, PAWL_ANNOUNCED, PAWL_READY } pawl_w
 typedef struct pawl_waiter {
     unsigned looks;
     unsigned most;   /* looks before it parks; 0: not known yet    */
-    uint32_t ticket; /* the bucket's sequence before the last look */
+    uint32_t ticket; /* the bucket's sequence before the last look; before it parks, its yields */
     uint32_t which;  /* the posts it has announced itself for      */
     uint32_t forks;  /* before it announced itself                 */
     pawl_wait_state state;
