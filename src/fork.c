@@ -21,7 +21,6 @@ void pawl_fork_process(void)
     pawl_fork_word();
     pawl_fork_fence();
     pawl_fork_queue();
-    pawl_fork_yield();
     pawl_fork_hint();
     pawl_fork_nodes();
 }

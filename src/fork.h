@@ -17,6 +17,5 @@ void pawl_fork_expect(void);
 void pawl_fork_word(void);
 void pawl_fork_fence(void);
 void pawl_fork_queue(void);
-void pawl_fork_yield(void);
 void pawl_fork_hint(void);
 void pawl_fork_nodes(void);

@@ -9,8 +9,7 @@
  *
  *   ROUND   the time in which every waiter is served, if they are few: a share is ROUND divided by their number
  *   SHARE   the least share; a share is how long others may barge past the head of the queue
- *   GRACE   how long after its share the head may take to run, at least; doubled up to three times if heads took long
- *           to run even when the mutex was handed to them. Meanwhile owners give way: they yield their CPU after a
+ *   GRACE   how long after its share the head may take to run. Meanwhile owners give way: they yield their CPU after a
  *           release. Afterwards they hand off to a head that does not run, and everybody waits for the scheduler
  *   LOOK    about how often an owner reads the clock, and gives way
  *   RARE    a thread that has not competed for that long goes first, but not before those that have waited for
@@ -22,7 +21,7 @@
 #define PAWL_MUTEX_SHARE 150000u
 #endif
 #ifndef PAWL_MUTEX_GRACE
-#define PAWL_MUTEX_GRACE 32000u
+#define PAWL_MUTEX_GRACE 1000000u
 #endif
 #ifndef PAWL_MUTEX_LOOK
 #define PAWL_MUTEX_LOOK 10000u
@@ -35,7 +34,6 @@
 #endif
 #define OVERTAKES  128 /* by one thread that goes first, at most     */
 #define STEP_MOST  255 /* releases between two readings of the clock */
-#define GRACE_MOST 31  /* eighths of a doubling */
 #define SKIPS_MOST 8   /* releases in a row that do not look at the clock because the bucket is taken */
 
 /* ---- the queue, under the bucket's lock */
@@ -157,18 +155,6 @@ void pawl_mutex_let_go(pawl_bucket *b, pawl_sleeper *asleep)
         pawl_futex_wake(&asleep->state);
 }
 
-/* If other programs have the CPUs, a hand-off to a thread that does not run stops everybody for milliseconds, and
- * more grace pays. If the head only waits for an owner's CPU, the sooner the better. */
-void pawl_mutex_learn_grace(pawl_mutex *m)
-{
-    enum { SOON = 64, LATE = 256 }; /* ticks */
-    uint16_t took = (uint16_t)(pawl_ticks() - m->looked);
-    if (took > LATE)
-        m->grace = m->grace < GRACE_MOST - 8 ? m->grace + 8 : GRACE_MOST;
-    else if (took < SOON && m->grace > 0)
-        m->grace--;
-}
-
 /* ---- releasing while somebody waits */
 
 static void release(pawl_mutex *m)
@@ -195,8 +181,7 @@ static deed due(pawl_mutex *m, uint32_t now)
     m->step = slow ? 0 : m->step < STEP_MOST ? (uint8_t)(2 * m->step + 1) : m->step;
     m->looked = (uint16_t)now;
     atomic_store_explicit(&m->patience, m->step, memory_order_relaxed);
-    if (pawl_mutex_left(m, now) == 0 && now - m->due >= (uint32_t)PAWL_TICKS(PAWL_MUTEX_GRACE)
-                                                            << m->grace / 8)
+    if (pawl_mutex_left(m, now) == 0 && now - m->due >= PAWL_TICKS(PAWL_MUTEX_GRACE))
         return HAND_OFF;
     bool may = (int16_t)((uint16_t)now - m->attend) >= 0;
     if (!(pawl_mutex_bits(m) &
@@ -258,8 +243,6 @@ static void unlock(pawl_mutex *m, uint32_t queue, bool fair)
         pawl_mutex_set_bits(m, PAWL_M_NOBODY, 0);
     uint32_t now = pawl_ticks();
     pawl_mutex_competes(now);
-    if (fair)
-        m->looked = (uint16_t)now; /* a new owner learns from this how late it came */
     deed deed = head == NULL ? NOTHING : fair ? HAND_OFF : judge(m, now);
     if (deed == HAND_OFF) {
         hand_off(b, m, head);

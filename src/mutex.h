@@ -51,9 +51,6 @@ bool pawl_mutex_competes(uint32_t now);
 /* Ticks until the head's share is over. */
 uint32_t pawl_mutex_left(const pawl_mutex *m, uint32_t now);
 
-/* Called by an owner that got a hand-off it had not asked for, as soon as it runs. */
-void pawl_mutex_learn_grace(pawl_mutex *m);
-
 /* Unlocks the bucket, then wakes that waiter, if any. */
 void pawl_mutex_let_go(pawl_bucket *b, pawl_sleeper *asleep);
 

@@ -29,7 +29,6 @@
 #ifndef PAWL_MUTEX_STAY
 #define PAWL_MUTEX_STAY 500000u /* nanoseconds of yielding after asking for a hand-off */
 #endif
-#define SWITCH   1        /* ticks; a yield that takes longer has let another thread run     */
 #define NAP      4000000u /* the first sleep after asking for a hand-off; doubles each time */
 #define NAP_MOST 500000000u
 /* Nanoseconds between two looks while spinning; doubles from FIRST to MOST. Each look costs the owner a miss: with
@@ -250,8 +249,6 @@ int pawl_mutex_wait(pawl_mutex *m, pawl_sleeper *w, int clock, const struct time
     }
     if (result != 0 && leave(m, w))
         return result;
-    if (h.slept && !h.asked)
-        pawl_mutex_learn_grace(m);
     return 0;
 }
 
@@ -262,21 +259,17 @@ static bool try(void *mutex)
     return pawl_mutex_trylock(mutex);
 }
 
-/* Keeps its CPU busy, or lets an owner that lost its CPU go on. Once another thread has run, it queues up: nothing bounds
- * its wait until then. Not where heads lose, as above. */
+/* Keeps its CPU awake, as long as nobody else wants it: nothing bounds its wait until it queues up. Not where heads lose,
+ * as above. */
 static bool yield_first(pawl_mutex *m)
 {
-    bool ours = false, alone = true;
-    if (losses(m) > 0 || !pawl_yield_enter())
-        return false;
-    for (int i = 0; i < PAWL_MUTEX_YIELDS && !ours && alone; i++) {
-        uint32_t start = pawl_ticks();
-        pawl_yield_once();
-        alone = pawl_ticks() - start <= SWITCH;
-        ours = looks_free(m) && pawl_mutex_trylock(m);
+    bool alone = losses(m) == 0;
+    for (int i = 0; i < PAWL_MUTEX_YIELDS && alone; i++) {
+        alone = pawl_yield_alone();
+        if (looks_free(m) && pawl_mutex_trylock(m))
+            return true;
     }
-    pawl_yield_leave();
-    return ours;
+    return false;
 }
 
 static int queue_up(pawl_mutex *m, bool rare, int clock, const struct timespec *deadline)

@@ -101,17 +101,35 @@ static void short_yields_pay_the_debt(const lock_info *unused)
     CHECK(atomic_load(&busy.debt) == 0 && atomic_load(&busy.pauses) == 0, "not forgotten");
 }
 
-static void nobody_yields_in_a_child_any_more(const lock_info *unused)
+/* Nor if it loses its CPU meanwhile, which looks the same. */
+static void a_newcomer_does_not_yield_in_a_crowd(const lock_info *unused)
 {
     (void)unused;
-    for (unsigned i = 0; i < FEW; i++)
-        CHECK(pawl_yield_enter(), "%u of a few", i);
-    CHECK(!pawl_yield_enter(), "more than a few");
-    pawl_fork_yield();
-    CHECK(pawl_yield_enter() && atomic_load(&yielding) == 1, "others are counted");
-    pawl_yield_leave();
-    pawl_yield_leave(); /* its begin was in the parent */
-    CHECK(atomic_load(&yielding) == 0, "%u", atomic_load(&yielding));
+    uint32_t begun;
+    do {
+        begin_again(0, 0, SHORT);
+        atomic_store(&crowded, pawl_ticks());
+    } while (!pawl_yield_alone());
+    CHECK(yields == 1, "%d yields", yields);
+
+    lasting = TOO_LONG;
+    CHECK(!pawl_yield_alone() && yields == 2, "alone, though another thread ran");
+    uint32_t left = atomic_load(&crowded) - pawl_ticks();
+    CHECK(left <= PAWL_TICKS(CROWD) || left > UINT32_MAX / 2, "for %u ticks", left);
+
+    lasting = SHORT;
+    do {
+        begun = pawl_ticks();
+        yields = 0;
+        atomic_store(&crowded, begun + PAWL_TICKS(CROWD));
+        CHECK(!pawl_yield_alone() || pawl_ticks() - begun >= PAWL_TICKS(CROWD), "alone in a crowd");
+    } while (pawl_ticks() - begun >= PAWL_TICKS(CROWD));
+    CHECK(yields == 0, "yields in a crowd");
+
+    yields = 0;
+    atomic_store(&crowded, pawl_ticks() + 2 * PAWL_TICKS(CROWD));
+    pawl_yield_alone();
+    CHECK(yields == 1, "a crowd of an hour ago, when the clock began anew");
 }
 
 static const promise promises[] = {
@@ -121,8 +139,8 @@ static const promise promises[] = {
      .subject = "yield"},
     {.name = "pauses_grow_and_end", .check = pauses_grow_and_end, .subject = "yield"},
     {.name = "short_yields_pay_the_debt", .check = short_yields_pay_the_debt, .subject = "yield"},
-    {.name = "nobody_yields_in_a_child_any_more",
-     .check = nobody_yields_in_a_child_any_more,
+    {.name = "a_newcomer_does_not_yield_in_a_crowd",
+     .check = a_newcomer_does_not_yield_in_a_crowd,
      .subject = "yield"},
 };
 

@@ -4,7 +4,7 @@
  *             past it for its share: 4 ms divided by the number of waiters, 150 us at least. In the queue, a thread that
  *             has not competed for 50 us goes before those that have, unless they have waited for 16 ms
  * Bypass      by time: once its share is over and it runs, the head of the queue is passed by the section under way
- *             and at most one that slipped in; if it cannot run, by those of another 32 to 256 us, or 263 of them
+ *             and at most one that slipped in; if it cannot run, by those of another millisecond, or 263 of them
  * Space       3 words per lock, none per thread; a queue of waiters in a process-wide table
  * Unlock      by any thread, not in constant time: one load and one store when nobody waits, else a look into its
  *             queue; does not touch the lock after the release or the hand-off
@@ -58,13 +58,12 @@ typedef struct pawl_mutex {
     uint16_t attend;         /* when an owner may yield to the head, or wake it  */
     uint8_t step;            /* releases between the last two readings           */
     _Atomic(uint8_t) losses; /* wake-ups of heads in a row that found it taken   */
-    uint8_t grace;           /* doublings of a head's grace, in eighths          */
     uint8_t skips;           /* releases in a row that did not wait for the bucket; the owner's */
 } pawl_mutex;
 
 #define PAWL_MUTEX_INIT                                                                                      \
     {                                                                                                        \
-        0, 0, 0, 0, 0, 0, 0, 0, 0, 0                                                                         \
+        0, 0, 0, 0, 0, 0, 0, 0, 0                                                                            \
     }
 
 #ifdef __cplusplus

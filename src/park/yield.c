@@ -9,8 +9,6 @@
 #include "clock.h"
 #include "yield.h"
 
-#include "../fork.h"
-
 #include <pawl/detail/atomic.h>
 
 #include <errno.h>
@@ -25,7 +23,7 @@
 #define LOSS  2000000u
 #define PAUSE 16000000u
 #define MOST  6
-#define FEW   2u /* threads; with four, 16 on two CPUs had waits twice as long */
+#define CROWD 2000000u /* how long other threads are taken to be ready to run */
 
 static struct {
     _Atomic(uint32_t) debt;   /* ticks lost by yielding, less those saved       */
@@ -33,7 +31,7 @@ static struct {
     _Atomic(uint32_t) pauses; /* in a row                                       */
 } PAWL_ALIGNED busy;
 
-static _Atomic(uint32_t) yielding PAWL_ALIGNED; /* threads that have entered */
+static _Atomic(uint32_t) crowded PAWL_ALIGNED; /* ticks: other threads are ready to run until then */
 
 static void lose(uint32_t took, uint32_t now)
 {
@@ -79,26 +77,17 @@ bool pawl_yield(void)
     return !took_long;
 }
 
-bool pawl_yield_enter(void)
+/* If other threads want the CPU, it may take a round of their time slices until this one runs again. */
+bool pawl_yield_alone(void)
 {
-    uint32_t n = atomic_load_explicit(&yielding, memory_order_relaxed);
-    while (n < FEW)
-        if (atomic_compare_exchange_weak_explicit(&yielding, &n, n + 1, memory_order_relaxed,
-                                                  memory_order_relaxed))
-            return true;
-    return false;
-}
-
-/* In the child of a signal handler that has forked meanwhile, nobody is counted. */
-void pawl_yield_leave(void)
-{
-    uint32_t n = atomic_load_explicit(&yielding, memory_order_relaxed);
-    while (n > 0 && !atomic_compare_exchange_weak_explicit(&yielding, &n, n - 1, memory_order_relaxed,
-                                                           memory_order_relaxed))
-        ;
-}
-
-void pawl_fork_yield(void)
-{
-    atomic_store_explicit(&yielding, 0, memory_order_relaxed);
+    enum { SWITCH = 8 }; /* ticks: a yield that takes longer has let another thread run */
+    uint32_t start = pawl_ticks(), left = atomic_load_explicit(&crowded, memory_order_relaxed) - start;
+    if (left - 1 < PAWL_TICKS(CROWD))
+        return false;
+    pawl_yield_once();
+    uint32_t now = pawl_ticks();
+    bool alone = now - start <= SWITCH;
+    if (!alone)
+        atomic_store_explicit(&crowded, now + PAWL_TICKS(CROWD), memory_order_relaxed);
+    return alone;
 }

@@ -10,7 +10,6 @@ void pawl_yield_once(void);
  * sleep instead. */
 bool pawl_yield(void);
 
-/* Whether this thread may be one of the few of the process that yield before they queue up, whatever that takes: each
- * of them is one more among which the scheduler divides the CPUs, and makes all waits longer. */
-bool pawl_yield_enter(void);
-void pawl_yield_leave(void);
+/* The same for a thread that nobody knows to wait, so that it must not wait for long. False if another thread has run
+ * instead, or did so lately: then it does not yield at all. */
+bool pawl_yield_alone(void);

@@ -66,17 +66,6 @@ static void if_nobody_waits_it_is_released(const lock_info *unused)
     CHECK(!is_held() && queue() == 0, "%u", queue());
 }
 
-/* A new owner takes the time from the unlock on, not from when an owner last read the clock. */
-static void the_clock_is_read(const lock_info *unused)
-{
-    (void)unused;
-    behind(1, PAWL_ASLEEP, TIMED);
-    mutex.looked = (uint16_t)(begun - 20000);
-    pawl_mutex_unlock_fair(&mutex);
-    CHECK((uint16_t)(mutex.looked - (uint16_t)begun) <= pawl_ticks() - begun, "read %u, begun at %u",
-          mutex.looked, (uint16_t)begun);
-}
-
 /* ---- threads */
 
 static int turn, turns[2];
@@ -108,8 +97,8 @@ static void nobody_barges_past_a_waiter(const lock_info *unused)
 }
 
 static const promise promises[] = {
-    ONE("mutex", the_head_gets_it_in_every_state), ONE("mutex", one_after_the_other),
-    ONE("mutex", if_nobody_waits_it_is_released),  ONE("mutex", the_clock_is_read),
+    ONE("mutex", the_head_gets_it_in_every_state),
+    ONE("mutex", one_after_the_other),
     ONE("mutex", nobody_barges_past_a_waiter),
 };
 

@@ -4,9 +4,10 @@
  */
 #include "still.h"
 
-static bool test_yield(void);
+static bool test_yield(void), test_yield_alone(void);
 
-#define pawl_yield test_yield
+#define pawl_yield       test_yield
+#define pawl_yield_alone test_yield_alone
 #include "../../src/mutex_lock.c"
 
 static void the_more_often_it_lost_the_longer_it_sleeps(const lock_info *unused)
@@ -164,27 +165,34 @@ static void whoever_has_asked_stays_up(const lock_info *unused)
     CHECK(pawl_ticks() - begun >= PAWL_TICKS(PAWL_MUTEX_STAY), "not for long");
 }
 
+/* Frees the mutex with the last one. */
+static bool test_yield_alone(void)
+{
+    yields++;
+    if (yields == worthwhile)
+        atomic_store(&mutex.held, 0);
+    return yields < worthwhile;
+}
+
+static bool yields_first(int times)
+{
+    yields = 0;
+    worthwhile = times;
+    atomic_store(&mutex.held, 1);
+    return yield_first(&mutex);
+}
+
 static void a_newcomer_yields_before_it_queues_up(const lock_info *unused)
 {
     (void)unused;
     behind(0, 0, 0);
-    atomic_store(&mutex.held, 0);
-    CHECK(yield_first(&mutex) && is_held() && !yield_first(&mutex), "not free once, but twice");
-    atomic_store(&mutex.held, 0);
+    CHECK(yields_first(PAWL_MUTEX_YIELDS) && is_held() && yields == PAWL_MUTEX_YIELDS, "%d yields", yields);
+    CHECK(yields_first(1) && yields == 1, "does not look after another thread has run");
+    CHECK(!yields_first(PAWL_MUTEX_YIELDS + 1) && yields == PAWL_MUTEX_YIELDS, "%d yields", yields);
+    yields_first(0);
+    CHECK(yields == 1, "%d yields, though another thread has run", yields);
     set_losses(&mutex, 1);
-    CHECK(!yield_first(&mutex), "yields where heads lose");
-    set_losses(&mutex, 0);
-    int inside = 0;
-    while (pawl_yield_enter() && inside < 1000)
-        inside++;
-    CHECK(inside == 2, "%d yield at a time", inside);
-    atomic_store(&mutex.held, 0);
-    CHECK(!yield_first(&mutex), "one more");
-    for (; inside > 0; inside--)
-        pawl_yield_leave();
-    pawl_yield_leave(); /* as in the child of a handler's fork */
-    CHECK(pawl_yield_enter(), "nobody may yield any more");
-    pawl_yield_leave();
+    CHECK(!yields_first(1) && yields == 0, "yields where heads lose");
 }
 
 /* ---- */
@@ -277,28 +285,22 @@ static void a_wait_ends_when_it_is_handed_the_mutex(const lock_info *unused)
 {
     (void)unused;
     pawl_sleeper *w = behind(1, PAWL_OWNER, UP);
-    mutex.grace = 16;
     wait_as_head(0, w);
-    CHECK(waited == 0 && mutex.grace == 16, "%d, and grace %u", waited, mutex.grace);
+    CHECK(waited == 0, "%d", waited);
 }
 
-/* How late it came says whether the next hand-off may come sooner. In between, it says nothing: then again. */
-static void who_slept_before_it_was_handed_the_mutex_learns(const lock_info *unused)
+static void a_sleeper_wakes_as_owner(const lock_info *unused)
 {
     (void)unused;
-    do {
-        team_member sleeper[1];
-        pawl_sleeper *w = behind(1, PAWL_ASLEEP, PAWL_M_WAITERS);
-        mutex.grace = 16;
-        team_start(sleeper, 1, wait_as_head, w);
-        team_await_asleep(sleeper, 1);
-        take_out(w);
-        mutex.looked = (uint16_t)(pawl_ticks() - 1000);
-        atomic_store_explicit(&w->state, PAWL_OWNER, memory_order_release);
-        pawl_futex_wake(&w->state);
-        team_join(sleeper, 1);
-        CHECK(waited == 0, "the wait ends with %d", waited);
-    } while (mutex.grace == 16);
+    team_member sleeper[1];
+    pawl_sleeper *w = behind(1, PAWL_ASLEEP, PAWL_M_WAITERS);
+    team_start(sleeper, 1, wait_as_head, w);
+    team_await_asleep(sleeper, 1);
+    take_out(w);
+    atomic_store_explicit(&w->state, PAWL_OWNER, memory_order_release);
+    pawl_futex_wake(&w->state);
+    team_join(sleeper, 1);
+    CHECK(waited == 0, "the wait ends with %d", waited);
 }
 
 static const promise promises[] = {
@@ -316,7 +318,7 @@ static const promise promises[] = {
     ONE("mutex", who_wins_after_a_sleep_has_not_lost),
     ONE("mutex", a_head_that_leaves_wakes_the_next),
     ONE("mutex", a_wait_ends_when_it_is_handed_the_mutex),
-    ONE("mutex", who_slept_before_it_was_handed_the_mutex_learns),
+    ONE("mutex", a_sleeper_wakes_as_owner),
 };
 
 HARNESS_MAIN_WITHOUT_LOCKS(promises)
