@@ -26,12 +26,14 @@ TEST_PACKAGES  = $(BUILD_PACKAGES) $(PEER_PACKAGES) $(ATTACH_PACKAGES) valgrind 
 # The programs that the interposer is tried under.
 APP_PACKAGES   = g++ python3 git libsqlite3-dev libleveldb-dev liblmdb-dev libjemalloc2 memcached redis-server unbound \
                  pigz xz-utils zstd lbzip2 perl binutils
+# What the tests compile with debugging symbols, from source; those of Debian's own builds are not in main.
+SOURCE_PACKAGES = leveldb
 
 all: $(BUILD)/build.ninja
 	@ninja -C $(BUILD) --quiet
 
 $(BUILD)/build.ninja:
-	@meson setup $(BUILD) --prefix=$(PREFIX) -Dtests=false >/dev/null
+	@meson setup $(BUILD) --prefix='$(PREFIX)' -Dtests=false >/dev/null
 
 demo:
 	@scripts/deps.sh $(BUILD_PACKAGES) $(PEER_PACKAGES)
@@ -40,6 +42,7 @@ demo:
 
 check:
 	@scripts/deps.sh $(TEST_PACKAGES)
+	@scripts/sources.sh build-check/sources $(SOURCE_PACKAGES)
 	@scripts/check.sh
 
 count:
@@ -49,6 +52,7 @@ count:
 
 soak:
 	@scripts/deps.sh $(TEST_PACKAGES)
+	@scripts/sources.sh build-check/sources $(SOURCE_PACKAGES)
 	@scripts/check.sh soak
 
 bench-apps:
@@ -60,7 +64,7 @@ mutate:
 	@/usr/bin/python3 -B scripts/mutate $(MUTATE)
 
 install: $(BUILD)/build.ninja
-	@meson configure $(BUILD) -Dprefix=$(PREFIX)
+	@meson configure $(BUILD) -Dprefix='$(PREFIX)'
 	@$(MAKE) --no-print-directory all
 	@meson install -C $(BUILD) --no-rebuild --quiet
 

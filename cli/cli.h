@@ -15,6 +15,9 @@ enum { EXIT_BAD_NEWS = 1, EXIT_CANNOT = 2 };
 /* error.c: one line on standard error, `pawl: ...`, then exit(EXIT_CANNOT). */
 _Noreturn void fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
+/* The same line, but the command goes on. */
+void complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
 /* Memory, or fail(). */
 void *allocate(size_t count, size_t size);
 

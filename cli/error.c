@@ -1,21 +1,34 @@
-/* error.c - ends a command that cannot do what it was asked to */
+/* error.c - says what cannot be done, and ends the command */
 #include "cli.h"
 
 #include <stdarg.h>
 #include <stdlib.h>
 
 /* One line, whatever is quoted in it: what people type and what files hold may contain anything. */
-void fail(const char *format, ...)
+static void say(const char *format, va_list arguments)
 {
     static char line[16384];
-    va_list arguments;
-    va_start(arguments, format);
     vsnprintf(line, sizeof line, format, arguments);
-    va_end(arguments);
     for (char *c = line; *c != '\0'; c++)
         if ((unsigned char)*c < ' ' || *c == 0x7f)
             *c = '?';
     fprintf(stderr, "pawl: %s\n", line);
+}
+
+void complain(const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    say(format, arguments);
+    va_end(arguments);
+}
+
+void fail(const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    say(format, arguments);
+    va_end(arguments);
     exit(EXIT_CANNOT);
 }
 

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 enum { DEFAULT_WIDTH = 120 };
@@ -15,19 +16,11 @@ enum { DEFAULT_WIDTH = 120 };
 /* A file that is to appear, or to be replaced, under its name. */
 typedef struct target {
     int fd;
-    const char *option; /* that named it, for errors */
-    char *name;         /* links resolved: rename() would replace the link itself             */
-    char *temporary;    /* in the same folder; NULL if the target is a device or a pipe,
+    char *name;      /* links resolved: rename() would replace the link itself             */
+    char *temporary; /* in the same folder; NULL if the target is a device or a pipe,
                         which is written to and never replaced                             */
-    sigset_t before;    /* if there is one: the signals that were let through before */
+    sigset_t before; /* if there is one: the signals that were let through before */
 } target;
-
-static _Noreturn void give_up(const target *t, const char *path, int error)
-{
-    if (t->temporary != NULL)
-        unlink(t->temporary);
-    fail("%s '%s': %s", t->option, path, strerror(error));
-}
 
 static char *resolve(const char *path)
 {
@@ -46,20 +39,43 @@ static mode_t mode_of_new_files(void)
     return 0666 & ~mask;
 }
 
-static void open_temporary(target *t, const char *path, mode_t mode)
+static void free_target(target *t)
 {
-    char *temporary;
-    if (asprintf(&temporary, "%s.XXXXXX", t->name) < 0)
+    if (t->temporary != NULL)
+        sigprocmask(SIG_SETMASK, &t->before, NULL);
+    free(t->name);
+    free(t->temporary);
+}
+
+/* Leaves nothing behind. Returns the error. */
+static int give_up(target *t, int error)
+{
+    if (t->temporary != NULL)
+        unlink(t->temporary);
+    if (t->temporary != NULL && error == EFBIG) { /* which came with a signal, held off until now */
+        sigset_t limit;
+        sigemptyset(&limit);
+        sigaddset(&limit, SIGXFSZ);
+        sigtimedwait(&limit, NULL, &(struct timespec){0});
+    }
+    free_target(t);
+    return error;
+}
+
+static int open_temporary(target *t, mode_t mode)
+{
+    if (asprintf(&t->temporary, "%s.XXXXXX", t->name) < 0)
         fail("out of memory");
     sigset_t all;
     sigfillset(&all);
     sigprocmask(SIG_SETMASK, &all, &t->before); /* none is to end the process while the file is there */
-    t->fd = mkostemp(temporary, O_CLOEXEC);
-    if (t->fd < 0)
-        give_up(t, path, errno);
-    t->temporary = temporary;
-    if (fchmod(t->fd, mode) != 0)
-        give_up(t, path, errno);
+    t->fd = mkostemp(t->temporary, O_CLOEXEC);
+    if (t->fd >= 0 && fchmod(t->fd, mode) == 0)
+        return 0;
+    int error = errno;
+    if (t->fd >= 0)
+        close(t->fd);
+    return give_up(t, error);
 }
 
 /* A descriptor of this process, or -1. It may be a file that others write to, too, and that must not be replaced. */
@@ -77,39 +93,27 @@ static int standard_stream(const char *path)
     return -1;
 }
 
-static target open_target(const char *option, const char *path)
+/* 0 or an errno value. */
+static int open_target(target *t, const char *path)
 {
-    target t = {.option = option, .name = resolve(path)};
+    *t = (target){.name = resolve(path)};
     int stream = standard_stream(path);
     if (stream >= 0) {
-        t.fd = fcntl(stream, F_DUPFD_CLOEXEC, 0);
-        if (t.fd < 0)
-            give_up(&t, path, errno);
-        return t;
+        t->fd = fcntl(stream, F_DUPFD_CLOEXEC, 0);
+        return t->fd < 0 ? give_up(t, errno) : 0;
     }
     struct stat there;
-    bool exists = stat(t.name, &there) == 0;
-    if (!exists && *path != '\0') {
-        open_temporary(&t, path, mode_of_new_files());
-        return t;
-    }
+    bool exists = stat(t->name, &there) == 0;
+    if (!exists && *path != '\0')
+        return open_temporary(t, mode_of_new_files());
     /* For a plain file this asks whether it may be replaced: rename() would ask the folder only. */
-    t.fd = open(t.name, O_WRONLY | O_CLOEXEC);
-    if (t.fd < 0)
-        give_up(&t, path, errno);
-    if (S_ISREG(there.st_mode)) {
-        close(t.fd);
-        open_temporary(&t, path, there.st_mode & 07777);
-    }
-    return t;
-}
-
-static void free_target(target *t)
-{
-    if (t->temporary != NULL)
-        sigprocmask(SIG_SETMASK, &t->before, NULL);
-    free(t->name);
-    free(t->temporary);
+    t->fd = open(t->name, O_WRONLY | O_CLOEXEC);
+    if (t->fd < 0)
+        return give_up(t, errno);
+    if (!S_ISREG(there.st_mode))
+        return 0;
+    close(t->fd);
+    return open_temporary(t, there.st_mode & 07777);
 }
 
 /* 0 or an errno value. */
@@ -130,7 +134,10 @@ void output_check_as(const char *option, const char *path)
     struct stat there;
     if (path == NULL || (stat(path, &there) == 0 && S_ISFIFO(there.st_mode)))
         return; /* opening a pipe would already tell its reader something */
-    target t = open_target(option, path);
+    target t;
+    int error = open_target(&t, path);
+    if (error != 0)
+        fail("%s '%s': %s", option, path, strerror(error));
     close(t.fd);
     if (t.temporary != NULL)
         unlink(t.temporary);
@@ -190,26 +197,41 @@ void output_open(output *o, const char *path)
         fail("out of memory");
 }
 
-void output_close(output *o)
+static int write_file(const char *path, const char *text, size_t size)
+{
+    target t;
+    int error = open_target(&t, path);
+    if (error != 0)
+        return error;
+    error = write_all(t.fd, text, size);
+    if (close(t.fd) != 0 && error == 0)
+        error = errno;
+    if (error == 0 && t.temporary != NULL && rename(t.temporary, t.name) != 0)
+        error = errno;
+    if (error != 0)
+        return give_up(&t, error);
+    free_target(&t);
+    return 0;
+}
+
+bool output_try_close(output *o)
 {
     if (ferror(o->file) != 0 || fclose(o->file) != 0)
         fail("out of memory");
-    if (o->path == NULL) {
-        int error = write_all(STDOUT_FILENO, o->text, o->size);
-        if (error != 0)
-            fail("standard output: %s", strerror(error));
-    } else {
-        target t = open_target(o->option, o->path);
-        int error = write_all(t.fd, o->text, o->size);
-        if (close(t.fd) != 0 && error == 0)
-            error = errno;
-        if (error == 0 && t.temporary != NULL && rename(t.temporary, t.name) != 0)
-            error = errno;
-        if (error != 0)
-            give_up(&t, o->path, error);
-        free_target(&t);
-    }
+    int error =
+        o->path == NULL ? write_all(STDOUT_FILENO, o->text, o->size) : write_file(o->path, o->text, o->size);
     free(o->text);
+    if (error != 0 && o->path == NULL)
+        complain("standard output: %s", strerror(error));
+    else if (error != 0)
+        complain("%s '%s': %s", o->option, o->path, strerror(error));
+    return error == 0;
+}
+
+void output_close(output *o)
+{
+    if (!output_try_close(o))
+        exit(EXIT_CANNOT);
 }
 
 unsigned output_width(const output *o)

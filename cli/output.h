@@ -28,5 +28,8 @@ void output_open(output *o, const char *path);
 /* Fails, and leaves nothing behind, if anything could not be written. */
 void output_close(output *o);
 
+/* The same, but only says so, and returns false: there is more to write. */
+bool output_try_close(output *o);
+
 /* Characters in a line: the terminal's, or 120 if the output is none. */
 unsigned output_width(const output *o);

@@ -110,9 +110,10 @@ static void describe_end(json_t *document, int status)
     json_object_set_new(document, "end", json_string(text));
 }
 
-static void write_reports(const request *r, const json_t *document)
+/* One that can't be written does not keep the others from it. */
+static bool write_reports(const request *r, const json_t *document)
 {
-    bool any = false;
+    bool any = false, all = true;
     for (int i = 0; i < FORMATS; i++) {
         if (r->paths[i] == NULL)
             continue;
@@ -120,15 +121,15 @@ static void write_reports(const request *r, const json_t *document)
         output_open(&o, strcmp(r->paths[i], "-") != 0 ? r->paths[i] : NULL);
         o.option = formats[i].option;
         formats[i].write(&o, document);
-        output_close(&o);
+        all = output_try_close(&o) && all;
         any = true;
     }
     if (any)
-        return;
+        return all;
     output o;
     output_open(&o, "/dev/stderr");
     profile_text(&o, document);
-    output_close(&o);
+    return output_try_close(&o);
 }
 
 /* ---- the command */
@@ -229,9 +230,9 @@ static int watch(const request *r, char **argv)
     json_t *document = document_new(command);
     attach_run(&(attachment){r->pid, process, r->for_ns, r->depth}, document);
     document_finish(document);
-    write_reports(r, document);
+    bool written = write_reports(r, document);
     json_decref(document);
-    return EXIT_SUCCESS;
+    return written ? EXIT_SUCCESS : EXIT_CANNOT;
 }
 
 /* NULL if not even the first program was started. */
@@ -279,8 +280,9 @@ int profile_main(int argc, char **argv)
     uint64_t origin = pawl_nanoseconds(CLOCK_MONOTONIC);
     int status = run(argv + r.command);
     json_t *document = read_tables(argv + r.command, book, origin, status);
-    if (document != NULL)
-        write_reports(&r, document);
+    bool written = document == NULL || write_reports(&r, document);
     json_decref(document);
+    if (!written)
+        return EXIT_CANNOT;
     return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }

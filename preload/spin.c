@@ -162,7 +162,7 @@ __attribute__((noinline)) static int unlock_slowly(pthread_spinlock_t *s)
         return glibc()->spin_unlock(s);
     uint32_t counted = value_of(w) & COUNTED;
     if (counted != 0)
-        stats_released(w);
+        stats_released(w, STATS_SPIN);
     release(w, counted);
     return 0;
 }

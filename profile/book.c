@@ -3,6 +3,7 @@
 #include "copy.h"
 
 #include "cli/cli.h"
+#include "preload/stats/grow.h"
 
 #include <errno.h>
 #include <string.h>
@@ -14,7 +15,7 @@ int profile_book_make(uint32_t depth, uint32_t sample, char *path, size_t size)
     int fd = memfd_create(STATS_MAPPING, MFD_CLOEXEC);
     off_t bytes = STATS_PAGE + (off_t)STATS_PROCESSES * (off_t)STATS_TABLE_BYTES;
     stats_book head = {.version = STATS_VERSION, .depth = depth, .sample = sample};
-    if (fd < 0 || ftruncate(fd, bytes) != 0 || pwrite(fd, &head, sizeof head, 0) != (ssize_t)sizeof head)
+    if (fd < 0 || !stats_grow(fd, bytes) || pwrite(fd, &head, sizeof head, 0) != (ssize_t)sizeof head)
         fail("no room for the tables: %s", strerror(errno));
     snprintf(path, size, "/proc/%d/fd/%d", (int)getpid(), fd);
     return fd;

@@ -56,37 +56,65 @@ static json_t *stack_lines(const json_t *d, const json_t *stack)
     return lines;
 }
 
-static void add_event(json_t *events, const char *what, const char *name, const json_t *w,
-                      json_int_t start_ns, json_int_t end_ns, const char *tid, json_t *arguments)
+static void append_event(json_t *events, json_t *event)
 {
-    char title[PLACE_ROOM + 64];
-    snprintf(title, sizeof title, "%s %s", what, name);
-    title[utf8_cut(title, sizeof title - 1)] = '\0';
-    json_t *event = json_pack("{so ss ss sf sf sI sI so}", "name", utf8_json(title), "cat", "lock", "ph", "X",
-                              "ts", (double)start_ns / 1e3, "dur", (double)(end_ns - start_ns) / 1e3, "pid",
-                              number_in(w, "process"), "tid", number_in(w, tid), "args", arguments);
     if (event == NULL || json_array_append_new(events, event) != 0)
         fail("out of memory");
 }
 
+static json_t *title_of(const char *what, const char *name)
+{
+    char title[PLACE_ROOM + 64];
+    snprintf(title, sizeof title, "%s %s", what, name);
+    title[utf8_cut(title, sizeof title - 1)] = '\0';
+    return utf8_json(title);
+}
+
+static double microseconds(json_int_t ns)
+{
+    return (double)ns / 1e3;
+}
+
+/* On the thread that waited: its waits follow each other, or are one in the other. */
 static void add_wait(json_t *events, const json_t *d, const json_t *w)
 {
-    const json_t *lock = item_of(d, "locks", w, "lock");
-    const char *name = text_in(lock, "name");
-    bool woken = names_waker(d, lock);
-    const json_t *holder = item_of(d, "stacks", w, "holder");
+    const json_t *lock = item_of(d, "locks", w, "lock"), *holder = item_of(d, "stacks", w, "holder");
+    bool woken = names_waker(d, lock), unfinished = json_is_true(json_object_get(w, "unfinished"));
     char room[PLACE_ROOM];
-    json_int_t start = number_in(w, "start_ns"), end = start + number_in(w, "waited_ns"),
-               since = number_in(w, "held_since_ns");
-    add_event(events, json_is_true(json_object_get(w, "unfinished")) ? "unfinished wait for" : "wait for",
-              name, w, start, end, "waiter_tid",
-              json_pack("{so ss so}", "stack", stack_lines(d, item_of(d, "stacks", w, "waiter")),
-                        woken ? "woken by" : "blocked by", site_text(d, holder, room),
-                        woken ? "waker" : "holder", stack_lines(d, holder)));
-    /* Holders are on a track of their own: one hold may block several, and what it did else is not known. */
-    if (number_in(w, "holder_tid") > 0 && !woken)
-        add_event(events, "holds", name, w, since >= 0 && since < start ? since : start, end, "holder_tid",
-                  json_pack("{so}", "stack", stack_lines(d, holder)));
+    append_event(events,
+                 json_pack("{so ss ss sf sf sI sI s{so so so}}", "name",
+                           title_of(unfinished ? "unfinished wait for" : "wait for", text_in(lock, "name")),
+                           "cat", "lock", "ph", "X", "ts", microseconds(number_in(w, "start_ns")), "dur",
+                           microseconds(number_in(w, "waited_ns")), "pid", number_in(w, "process"), "tid",
+                           number_in(w, "waiter_tid"), "args", "stack",
+                           stack_lines(d, item_of(d, "stacks", w, "waiter")),
+                           woken ? "woken by" : "blocked by", utf8_json(site_text(d, holder, room)),
+                           woken ? "waker" : "holder", stack_lines(d, holder)));
+}
+
+/* Asynchronous, on a track of its own: one hold blocks several, and its thread may wait or hold something else meanwhile. Slices of a
+ * thread must not overlap. */
+static void add_hold(json_t *events, const json_t *d, const json_t *w, size_t number)
+{
+    const json_t *lock = item_of(d, "locks", w, "lock");
+    json_int_t start = number_in(w, "start_ns"), since = number_in(w, "held_since_ns");
+    if (number_in(w, "holder_tid") == 0 || names_waker(d, lock))
+        return;
+    for (int end = 0; end < 2; end++)
+        append_event(events, json_pack("{so ss ss sI sf sI sI s{so}}", "name",
+                                       title_of("holds", text_in(lock, "name")), "cat", "hold", "ph",
+                                       end ? "e" : "b", "id", (json_int_t)number + 1, "ts",
+                                       microseconds(end ? start + number_in(w, "waited_ns")
+                                                    : since >= 0 && since < start ? since
+                                                                                  : start),
+                                       "pid", number_in(w, "process"), "tid", number_in(w, "holder_tid"),
+                                       "args", "stack", stack_lines(d, item_of(d, "stacks", w, "holder"))));
+}
+
+static json_t *name_event(const char *what, json_int_t pid, json_int_t tid, const char *name)
+{
+    return json_pack("{ss ss sI sI s{so}}", "name", what, "ph", "M", "pid", pid, "tid", tid, "args", "name",
+                     utf8_json(name));
 }
 
 void profile_trace(output *o, const json_t *d)
@@ -94,10 +122,14 @@ void profile_trace(output *o, const json_t *d)
     json_t *events = json_array(), *item;
     size_t i;
     json_array_foreach (json_object_get(d, "processes"), i, item)
-        json_array_append_new(events,
-                              json_pack("{ss ss sI s{ss}}", "name", "process_name", "ph", "M", "pid",
-                                        number_in(item, "pid"), "args", "name", text_in(item, "program")));
-    json_array_foreach (json_object_get(d, "worst"), i, item)
+        append_event(events, name_event("process_name", number_in(item, "pid"), number_in(item, "pid"),
+                                        text_in(item, "program")));
+    json_array_foreach (json_object_get(d, "worst"), i, item) {
+        if (*text_in(item, "thread") != '\0')
+            append_event(events, name_event("thread_name", number_in(item, "process"),
+                                            number_in(item, "waiter_tid"), text_in(item, "thread")));
         add_wait(events, d, item);
+        add_hold(events, d, item, i);
+    }
     output_json(o, json_pack("{ss so}", "displayTimeUnit", "ns", "traceEvents", events));
 }

@@ -2,6 +2,8 @@
 #include "symbols.h"
 #include "demangle.h"
 #include "jit.h"
+#include "mappings.h"
+#include "objects.h"
 #include "utf8.h"
 
 #include "cli/cli.h"
@@ -16,34 +18,11 @@
 struct symbols {
     const char *maps;
     size_t size;
+    mappings mappings;
     Dwfl *dwfl; /* NULL until it is needed */
+    objects *objects;
     jit *jit;
 };
-
-/* The file mapping around an address, or the last one before it. */
-typedef struct mapping {
-    uintmax_t from, to, offset;
-    char path[PATH_MAX];
-} mapping;
-
-static bool find_mapping(const symbols *s, uint64_t address, mapping *found)
-{
-    mapping m;
-    bool any = false;
-    const char *line = s->maps, *end = s->maps + s->size, *next;
-    for (; line < end; line = next) {
-        const char *newline = memchr(line, '\n', (size_t)(end - line));
-        char text[PATH_MAX + 128];
-        next = newline != NULL ? newline + 1 : end;
-        snprintf(text, sizeof text, "%.*s", (int)(next - line), line);
-        if (sscanf(text, "%jx-%jx %*s %jx %*s %*s %4095[^\n]", &m.from, &m.to, &m.offset, m.path) == 4 &&
-            address >= m.from && (!any || m.from > found->from)) {
-            *found = m;
-            any = true;
-        }
-    }
-    return any;
-}
 
 /* Reading debug information takes long, so only on demand. */
 Dwfl *symbols_dwfl(symbols *s)
@@ -52,9 +31,11 @@ Dwfl *symbols_dwfl(symbols *s)
         .find_elf = dwfl_linux_proc_find_elf,
         .find_debuginfo = dwfl_standard_find_debuginfo,
     };
-    FILE *text = s->size > 0 ? fmemopen((void *)s->maps, s->size, "r") : NULL;
-    if (s->dwfl != NULL || text == NULL)
+    if (s->dwfl != NULL || s->size == 0)
         return s->dwfl;
+    FILE *text = fmemopen((void *)s->maps, s->size, "r");
+    if (text == NULL)
+        fail("out of memory");
     s->dwfl = dwfl_begin(&callbacks);
     if (s->dwfl == NULL)
         fail("libdw: %s", dwfl_errmsg(-1));
@@ -69,6 +50,7 @@ symbols *symbols_new(const char *maps, size_t size, uint32_t pid)
     symbols *s = allocate(1, sizeof *s);
     s->maps = maps;
     s->size = size;
+    s->mappings = mappings_read(maps, size);
     s->jit = jit_new(pid);
     return s;
 }
@@ -79,6 +61,8 @@ void symbols_free(symbols *s)
         return;
     if (s->dwfl != NULL)
         dwfl_end(s->dwfl);
+    objects_free(s->objects);
+    mappings_free(&s->mappings);
     jit_free(s->jit);
     free(s);
 }
@@ -236,13 +220,13 @@ void symbols_frames(symbols *s, uint64_t address, json_t *frames)
 {
     static json_t *known;
     Dwarf_Addr call = address - 1; /* the return address itself may belong to the next function */
-    mapping m;
-    if (!find_mapping(s, call, &m) || call >= m.to || m.path[0] != '/') {
+    const mapping *m = mappings_find(&s->mappings, call);
+    if (m == NULL || call >= m->to || m->path[0] != '/') {
         find_frames(s, call, frames);
         return;
     }
     char key[PATH_MAX + 32];
-    snprintf(key, sizeof key, "%jx %s", (uintmax_t)call - m.from + m.offset, m.path);
+    snprintf(key, sizeof key, "%jx %s", (uintmax_t)call - m->from + m->offset, m->path);
     if (known == NULL)
         known = json_object();
     json_t *found = json_object_get(known, key);
@@ -258,43 +242,21 @@ void symbols_frames(symbols *s, uint64_t address, json_t *frames)
 
 /* ---- data */
 
-typedef struct search {
-    const char *module;
-    uint64_t address;
-    char *name;
-    size_t size;
-} search;
-
-/* By hand, because .bss is not part of any file mapping and the library's own search does not find it. */
-static int search_module(Dwfl_Module *module, void **user, const char *path, Dwarf_Addr start, void *argument)
-{
-    (void)user, (void)start;
-    search *s = argument;
-    int count = strcmp(path, s->module) == 0 ? dwfl_module_getsymtab(module) : 0;
-    for (int i = 1; i < count; i++) {
-        GElf_Sym symbol;
-        GElf_Addr at;
-        const char *name = dwfl_module_getsym_info(module, i, &symbol, &at, NULL, NULL, NULL);
-        if (name == NULL || GELF_ST_TYPE(symbol.st_info) != STT_OBJECT || s->address - at >= symbol.st_size)
-            continue;
-        char *plain = demangle(name);
-        int n = snprintf(s->name, s->size, "%s", plain);
-        if (s->address != at && n > 0 && (size_t)n < s->size)
-            snprintf(s->name + n, s->size - (size_t)n, "+0x%jx", (uintmax_t)(s->address - at));
-        s->name[utf8_cut(s->name, s->size - 1)] = '\0';
-        free(plain);
-        return DWARF_CB_ABORT;
-    }
-    return DWARF_CB_OK;
-}
-
 bool symbols_data(symbols *s, uint64_t address, char *name, size_t size)
 {
     enum { LARGEST = 1 << 28 }; /* .bss, which follows the file's mappings */
-    mapping m;
-    if (!find_mapping(s, address, &m) || address > m.to + LARGEST || m.path[0] != '/' ||
-        symbols_dwfl(s) == NULL)
+    const mapping *m = mappings_find(&s->mappings, address);
+    if (m == NULL || address > m->to + LARGEST || m->path[0] != '/' || symbols_dwfl(s) == NULL)
         return false;
-    search wanted = {m.path, address, name, size};
-    return dwfl_getmodules(s->dwfl, search_module, &wanted, 0) > 0;
+    uint64_t within;
+    const char *found = objects_find(&s->objects, s->dwfl, m->path, address, &within);
+    if (found == NULL)
+        return false;
+    char *plain = demangle(found);
+    int n = snprintf(name, size, "%s", plain);
+    if (within != 0 && n > 0 && (size_t)n < size)
+        snprintf(name + n, size - (size_t)n, "+0x%jx", (uintmax_t)within);
+    name[utf8_cut(name, size - 1)] = '\0';
+    free(plain);
+    return true;
 }

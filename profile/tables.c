@@ -1,6 +1,5 @@
 /* tables.c - from a process's tables to the profile */
-#include "copy.h"
-#include "document.h"
+#include "tables.h"
 #include "utf8.h"
 
 #include "cli/cli.h"
@@ -8,27 +7,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { QUIET_LOCKS = 20 }; /* that are listed although nobody waited for them */
-
-typedef struct reader {
-    json_t *document;
-    const stats_table *table; /* a copy */
-    const stats_row *rows;
-    uint64_t origin_ns, end_ns;
-    json_int_t unfinished, unfinished_ns; /* waits for locks that had not ended */
-    symbols *symbols[STATS_GENERATIONS];
-    json_int_t *stacks; /* their places in the document, or -1 */
-    json_int_t *locks;  /* the same for rows */
-} reader;
-
-static void append(json_t *document, const char *array, json_t *item)
+void table_append(json_t *document, const char *array, json_t *item)
 {
     if (item == NULL || json_array_append_new(json_object_get(document, array), item) != 0)
         fail("out of memory");
 }
 
-/* What is looked at does not change meanwhile. */
-static stats_row row_at(const reader *r, uint32_t place)
+stats_row table_row(const reader *r, uint32_t place)
 {
     stats_row row;
     memcpy(&row, &r->rows[place], sizeof row);
@@ -36,7 +21,7 @@ static stats_row row_at(const reader *r, uint32_t place)
     return row;
 }
 
-static symbols *symbols_of(reader *r, unsigned generation)
+symbols *table_symbols(reader *r, unsigned generation)
 {
     unsigned g = generation < STATS_GENERATIONS ? generation : 0;
     if (r->symbols[g] == NULL) {
@@ -48,78 +33,15 @@ static symbols *symbols_of(reader *r, unsigned generation)
     return r->symbols[g];
 }
 
-/* null if there is none. */
-static json_t *stack_at(reader *r, uint32_t place)
+json_t *table_stack_at(reader *r, uint32_t place)
 {
     const stats_stack *s = table_stack(r->table, place);
     if (s == NULL)
         return json_null();
     if (r->stacks[place] < 0)
-        r->stacks[place] =
-            document_stack(r->document, symbols_of(r, s->generation), &r->table->frames[s->first], s->depth);
+        r->stacks[place] = document_stack(r->document, table_symbols(r, s->generation),
+                                          &r->table->frames[s->first], s->depth);
     return json_integer(r->stacks[place]);
-}
-
-/* ---- locks */
-
-static const char *const kinds[] = {"mutex", "spin lock", "condition variable"};
-
-static void name_lock(reader *r, const stats_row *row, json_t *lock)
-{
-    char name[256], place[PLACE_ROOM], text[PLACE_ROOM + 64];
-    const char *kind = kinds[row->kind <= STATS_COND ? row->kind : 0];
-    json_t *first = stack_at(r, row->first);
-    if (symbols_data(symbols_of(r, 0), row->lock, name, sizeof name))
-        snprintf(text, sizeof text, "%s", name);
-    else if (json_is_integer(first))
-        snprintf(text, sizeof text, "%s first used in %s", kind,
-                 site_text(r->document,
-                           json_array_get(json_object_get(r->document, "stacks"),
-                                          (size_t)json_integer_value(first)),
-                           place));
-    else
-        snprintf(text, sizeof text, "%s at 0x%jx", kind, (uintmax_t)row->lock);
-    json_object_set_new(lock, "first", first);
-    json_object_set_new(lock, "name", utf8_json(text));
-}
-
-static json_int_t integer(uint64_t value)
-{
-    return value < INT64_MAX ? (json_int_t)value : INT64_MAX;
-}
-
-static void add_lock(reader *r, uint32_t place)
-{
-    const stats_table *t = r->table;
-    const stats_row row = row_at(r, place);
-    const stats_detail *d = table_detail(t, &row);
-    char address[32];
-    snprintf(address, sizeof address, "0x%jx", (uintmax_t)row.lock);
-    json_t *lock =
-        json_pack("{sI ss ss sI sI sI sI sI sI sI sI}", "process", (json_int_t)t->pid, "kind",
-                  kinds[row.kind <= STATS_COND ? row.kind : 0], "address", address, "acquisitions",
-                  integer(row.acquisitions), "contended", integer(d != NULL ? d->wait.count : 0), "waited_ns",
-                  integer(d != NULL ? d->wait.total_ns : 0), "worst_ns",
-                  integer(d != NULL ? d->wait.worst_ns : 0), "holds_timed", (json_int_t)row.holds,
-                  "hold_mean_ns", integer(row.holds > 0 ? row.hold_ns / row.holds : 0), "hold_worst_ns",
-                  integer(d != NULL ? d->hold.worst_ns : 0), "unfinished", (json_int_t)0);
-    if (lock == NULL)
-        fail("out of memory");
-    name_lock(r, &row, lock);
-    r->locks[place] = (json_int_t)json_array_size(json_object_get(r->document, "locks"));
-    append(r->document, "locks", lock);
-}
-
-static void add_locks(reader *r)
-{
-    uint32_t rows = table_rows(r->table), quiet = 0;
-    for (uint32_t i = 1; i < rows; i++) {
-        const stats_row row = row_at(r, i);
-        const stats_detail *d = table_detail(r->table, &row);
-        bool waited = d != NULL && d->wait.count > 0;
-        if (row.acquisitions > 0 && (waited || quiet++ < QUIET_LOCKS))
-            add_lock(r, i);
-    }
 }
 
 /* ---- who met whom */
@@ -134,14 +56,16 @@ static void add_meet(reader *r, const stats_meet *m)
     uint32_t row = m->row;
     if (!is_known(r, row) || m->count == 0)
         return;
-    json_t *holder = stack_at(r, m->holder);
+    json_t *holder = table_stack_at(r, m->holder);
     json_t *item = json_pack("{sI sI sI sI}", "lock", r->locks[row], "count", integer(m->count), "total_ns",
                              integer(m->total_ns), "worst_ns", integer(m->worst_ns));
-    bool hold = m->waiter == 0 && m->holder != 0;
+    bool hold = is_hold(m);
     json_object_set_new(item, hold ? "stack" : "holder", holder);
     if (!hold)
-        json_object_set_new(item, "waiter", stack_at(r, m->waiter));
-    append(r->document, hold ? "holds" : "waits", item);
+        json_object_set_new(item, "waiter", table_stack_at(r, m->waiter & ~STATS_IN_VAIN));
+    if (m->waiter & STATS_IN_VAIN)
+        json_object_set_new(item, "gave_up", json_integer(integer(m->count)));
+    table_append(r->document, hold ? "holds" : "waits", item);
 }
 
 static void add_one_wait(reader *r, const stats_wait *w, uint64_t end_ns, bool unfinished)
@@ -149,13 +73,14 @@ static void add_one_wait(reader *r, const stats_wait *w, uint64_t end_ns, bool u
     char name[sizeof w->waiter_name + 1] = "";
     memcpy(name, w->waiter_name, sizeof w->waiter_name);
     json_int_t origin = integer(r->origin_ns);
-    json_t *item = json_pack(
-        "{sI sI sI sI sI sI sI so so so sb}", "process", (json_int_t)r->table->pid, "lock", r->locks[w->row],
-        "start_ns", integer(w->start_ns) - origin, "waited_ns", integer(end_ns - w->start_ns),
-        "held_since_ns", w->held_since > 0 ? integer(w->held_since) - origin : -1, "waiter_tid",
-        (json_int_t)w->waiter_tid, "holder_tid", (json_int_t)w->holder_tid, "waiter", stack_at(r, w->waiter),
-        "holder", stack_at(r, w->holder), "thread", utf8_json(name), "unfinished", unfinished);
-    append(r->document, "worst", item);
+    json_t *item = json_pack("{sI sI sI sI sI sI sI so so so sb}", "process", (json_int_t)r->table->pid,
+                             "lock", r->locks[w->row], "start_ns", integer(w->start_ns) - origin, "waited_ns",
+                             integer(end_ns - w->start_ns), "held_since_ns",
+                             w->held_since > 0 ? integer(w->held_since) - origin : -1, "waiter_tid",
+                             (json_int_t)w->waiter_tid, "holder_tid", (json_int_t)w->holder_tid, "waiter",
+                             table_stack_at(r, w->waiter), "holder", table_stack_at(r, w->holder), "thread",
+                             utf8_json(name), "unfinished", unfinished);
+    table_append(r->document, "worst", item);
 }
 
 static void add_worst(reader *r, const stats_wait *w)
@@ -185,7 +110,7 @@ static void add_unfinished(reader *r, const stats_wait *waiting)
     uint32_t place = waiting->row;
     if (waiting->start_ns == 0 || place == 0 || place >= table_rows(r->table))
         return;
-    const stats_row row = row_at(r, place);
+    const stats_row row = table_row(r, place);
     stats_wait w = *waiting;
     if (row.kind == STATS_COND) { /* whoever signalled last did so before */
         w.holder = w.holder_tid = 0;
@@ -196,14 +121,14 @@ static void add_unfinished(reader *r, const stats_wait *waiting)
         w.held_since = row.since;
     }
     if (r->locks[place] < 0)
-        add_lock(r, place);
+        table_add_lock(r, place);
     uint64_t end_ns = r->end_ns > w.start_ns ? r->end_ns : w.start_ns;
     json_int_t ns = integer(end_ns - w.start_ns);
     raise_lock(r, place, ns);
-    append(r->document, "waits",
-           json_pack("{sI sI sI sI sI so so}", "lock", r->locks[place], "count", (json_int_t)1, "total_ns",
-                     ns, "worst_ns", ns, "unfinished", (json_int_t)1, "holder", stack_at(r, w.holder),
-                     "waiter", stack_at(r, w.waiter)));
+    table_append(r->document, "waits",
+                 json_pack("{sI sI sI sI sI so so}", "lock", r->locks[place], "count", (json_int_t)1,
+                           "total_ns", ns, "worst_ns", ns, "unfinished", (json_int_t)1, "holder",
+                           table_stack_at(r, w.holder), "waiter", table_stack_at(r, w.waiter)));
     add_one_wait(r, &w, end_ns, true);
 }
 
@@ -212,29 +137,33 @@ static void add_unfinished(reader *r, const stats_wait *waiting)
 static void add_process(reader *r)
 {
     const stats_table *t = r->table;
-    uint64_t acquisitions = t->beyond, contended = t->beyond_wait.count, waited = t->beyond_wait.total_ns,
-             locks = 0;
+    uint64_t acquisitions = t->beyond, locks = 0;
+    tally all = {t->beyond_wait.count, t->beyond_wait.total_ns, 0, 0};
     for (uint32_t i = 1, rows = table_rows(t); i < rows; i++) {
-        const stats_row row = row_at(r, i);
-        const stats_detail *d = table_detail(t, &row);
+        const stats_row row = table_row(r, i);
         if (row.acquisitions == 0 || row.kind == STATS_COND)
             continue;
         locks++;
         acquisitions += row.acquisitions;
-        contended += d != NULL ? d->wait.count : 0;
-        waited += d != NULL ? d->wait.total_ns : 0;
+        if (table_detail(t, &row) == NULL)
+            continue; /* what there is of it is in beyond_wait */
+        const tally waits = table_tally(r, i, &row);
+        all.count += waits.count;
+        all.gave_up += waits.gave_up;
+        all.total_ns += waits.total_ns;
     }
     char program[STATS_NAME + 1] = "", lock[sizeof t->lock + 1] = "";
     memcpy(program, t->program, STATS_NAME);
     memcpy(lock, t->lock, sizeof t->lock);
-    append(r->document, "processes",
-           json_pack("{sI sI so so sb sI sI sI sI sI sI sI sI sI sI}", "pid", (json_int_t)t->pid, "parent",
-                     (json_int_t)t->parent, "program", utf8_json(program), "lock", utf8_json(lock), "exited",
-                     t->ended_ns != 0, "locks", integer(locks), "acquisitions", integer(acquisitions),
-                     "contended", integer(contended), "waited_ns", integer(waited) + r->unfinished_ns,
-                     "still_waiting", r->unfinished, "unlisted_waits", integer(t->unlisted),
-                     "beyond_the_table", integer(t->beyond), "lost_pairs", integer(t->lost_meets),
-                     "lost_stacks", integer(t->lost_stacks), "cut_stacks", integer(t->cut_stacks)));
+    table_append(r->document, "processes",
+                 json_pack("{sI sI so so sb sI sI sI sI sI sI sI sI sI sI sI}", "pid", (json_int_t)t->pid,
+                           "parent", (json_int_t)t->parent, "program", utf8_json(program), "lock",
+                           utf8_json(lock), "exited", t->ended_ns != 0, "locks", integer(locks),
+                           "acquisitions", integer(acquisitions), "contended", integer(all.count), "gave_up",
+                           integer(all.gave_up), "waited_ns", integer(all.total_ns) + r->unfinished_ns,
+                           "still_waiting", r->unfinished, "unlisted_waits", integer(t->unlisted),
+                           "beyond_the_table", integer(t->beyond), "lost_pairs", integer(t->lost_meets),
+                           "lost_stacks", integer(t->lost_stacks), "cut_stacks", integer(t->cut_stacks)));
 }
 
 static json_int_t *places(size_t count)
@@ -253,9 +182,12 @@ void document_add_table(json_t *document, const stats_table *t, const stats_row 
                 .origin_ns = origin_ns,
                 .end_ns = end_ns,
                 .stacks = places(STATS_STACKS),
-                .locks = places(STATS_LOCKS)};
-    if (t->locks_used > 0)
-        add_locks(&r);
+                .locks = places(STATS_LOCKS),
+                .tallies = allocate(STATS_LOCKS, sizeof(tally))};
+    if (t->locks_used > 0) {
+        table_tally_waits(&r);
+        table_add_locks(&r);
+    }
     for (int i = 0; i < STATS_MEETS && t->stacks_used > 0; i++)
         add_meet(&r, &t->meets[i]);
     for (int i = 0; i < 2 * STATS_WORST && t->stacks_used > 0; i++)
@@ -267,4 +199,5 @@ void document_add_table(json_t *document, const stats_table *t, const stats_row 
         symbols_free(r.symbols[i]);
     free(r.stacks);
     free(r.locks);
+    free(r.tallies);
 }

@@ -37,22 +37,30 @@ bool shows_processes(const json_t *d)
     return false;
 }
 
+/* Of a lock or a process: with those that gave up. */
+static json_int_t calls_of(const json_t *object)
+{
+    return number_in(object, "acquisitions") + number_in(object, "gave_up");
+}
+
 /* ---- the tables */
 
 /* Those that are shown: the first that were waited for, of each sort. */
-static bool is_shown(const json_t *d, size_t place, bool conds)
+typedef struct choice {
+    size_t count, places[LOCKS > CONDS ? LOCKS : CONDS];
+} choice;
+
+static choice choose(const json_t *d, bool conds)
 {
-    json_t *locks = json_object_get(d, "locks"), *lock;
-    size_t i, before = 0;
-    json_array_foreach (locks, i, lock) {
-        if (waits_for_event(lock) != conds ||
-            number_in(lock, "contended") + number_in(lock, "unfinished") == 0)
-            continue;
-        if (i == place)
-            return before < (conds ? CONDS : LOCKS);
-        before++;
+    choice c = {0};
+    json_t *lock;
+    size_t i, most = conds ? CONDS : LOCKS;
+    json_array_foreach (json_object_get(d, "locks"), i, lock) {
+        if (c.count < most && waits_for_event(lock) == conds &&
+            number_in(lock, "contended") + number_in(lock, "unfinished") > 0)
+            c.places[c.count++] = i;
     }
-    return false;
+    return c;
 }
 
 static void add_titles(grid *g, bool attached, bool processes)
@@ -76,7 +84,7 @@ static void add_row(grid *g, const json_t *lock, size_t place, bool attached, bo
         grid_add(g, "%lld", (long long)number_in(lock, "process"));
     grid_add(g, "%lld", (long long)number_in(lock, attached ? "contended" : "acquisitions"));
     if (!attached)
-        grid_add(g, "%.1f %%", percent(number_in(lock, "contended"), number_in(lock, "acquisitions")));
+        grid_add(g, "%.1f %%", percent(number_in(lock, "contended"), calls_of(lock)));
     grid_add(g, "%s", in_words(number_in(lock, "waited_ns")).text);
     grid_add(g, "%s", in_words(number_in(lock, "worst_ns")).text);
     if (!attached) {
@@ -86,26 +94,21 @@ static void add_row(grid *g, const json_t *lock, size_t place, bool attached, bo
     grid_add(g, "%s", text_in(lock, "name"));
 }
 
-static void print_locks(output *o, const json_t *d, bool conds)
+static void print_locks(output *o, const json_t *d, const choice *c, bool conds)
 {
+    if (c->count == 0)
+        return;
     bool attached = is_attached(d), processes = shows_processes(d);
     grid g = grid_new(attached ? "rrrrl" : processes ? "rrrrrrrrl" : "rrrrrrrl");
     add_titles(&g, attached, processes);
-    json_t *lock;
-    size_t i, shown = 0;
-    json_array_foreach (json_object_get(d, "locks"), i, lock) {
-        if (!is_shown(d, i, conds))
-            continue;
-        shown++;
-        add_row(&g, lock, i, attached, processes);
-    }
-    if (shown > 0) {
-        fprintf(o->file, "\n%s\n",
-                !conds     ? "Locks"
-                : attached ? "Condition variables, semaphores, barriers, ends of threads"
-                           : "Condition variables");
-        grid_print(&g, o->file);
-    }
+    for (size_t i = 0; i < c->count; i++)
+        add_row(&g, json_array_get(json_object_get(d, "locks"), c->places[i]), c->places[i], attached,
+                processes);
+    fprintf(o->file, "\n%s\n",
+            !conds     ? "Locks"
+            : attached ? "Condition variables, semaphores, barriers, ends of threads"
+                       : "Condition variables");
+    grid_print(&g, o->file);
     grid_free(&g);
 }
 
@@ -140,12 +143,13 @@ static void print_process(output *o, const json_t *p)
                contended = number_in(p, "contended");
     fprintf(o->file, "%s (%lld) under %s: %lld acquisition%s of %lld lock%s, %.2f %% contended, %s waited\n",
             program_of(p), (long long)number_in(p, "pid"), text_in(p, "lock"), (long long)all,
-            all == 1 ? "" : "s", (long long)locks, locks == 1 ? "" : "s", percent(contended, all),
+            all == 1 ? "" : "s", (long long)locks, locks == 1 ? "" : "s", percent(contended, calls_of(p)),
             in_words(number_in(p, "waited_ns")).text);
     json_int_t waiting = number_in(p, "still_waiting");
     if (waiting > 0)
         fprintf(o->file, "  %lld wait%s for a lock had not ended when it did\n", (long long)waiting,
                 waiting == 1 ? "" : "s");
+    print_lost(o, p, "gave_up", "of the waits ended at their deadline, without the lock");
     print_lost(o, p, "unlisted_waits",
                "more had not ended, and are not shown: more threads waited than the table holds");
     print_lost(o, p, "beyond_the_table",
@@ -170,9 +174,9 @@ void profile_text(output *o, const json_t *d)
         else if (number_in(item, "acquisitions") > 0 || i == 0)
             print_process(o, item);
     for (int conds = 0; conds < 2; conds++) {
-        print_locks(o, d, conds);
-        json_array_foreach (json_object_get(d, "locks"), i, item)
-            if (is_shown(d, i, conds))
-                profile_text_lock(o, d, i);
+        const choice c = choose(d, conds);
+        print_locks(o, d, &c, conds);
+        for (i = 0; i < c.count; i++)
+            profile_text_lock(o, d, c.places[i]);
     }
 }

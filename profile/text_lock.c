@@ -12,7 +12,7 @@ enum { HOLDERS = 3, WAITERS = 3, FRAMES = 12 };
 typedef struct group {
     char *site;
     const json_t *stack; /* of those with this site, the one with the most time; NULL: not known */
-    json_int_t stack_ns, count, total_ns, worst_ns, unfinished;
+    json_int_t stack_ns, count, total_ns, worst_ns, unfinished, gave_up;
 } group;
 
 typedef struct groups {
@@ -46,6 +46,7 @@ static void add_to_group(group *g, const json_t *item, const json_t *stack)
     g->count += number_in(item, "count");
     g->total_ns += total;
     g->unfinished += number_in(item, "unfinished");
+    g->gave_up += number_in(item, "gave_up");
     if (number_in(item, "worst_ns") > g->worst_ns)
         g->worst_ns = number_in(item, "worst_ns");
     if (total > g->stack_ns) {
@@ -111,6 +112,8 @@ static void print_waits(output *o, const char *indent, const char *what, const c
             percent(g->total_ns, whole), (long long)g->count, g->count == 1 ? "" : "s");
     if (g->unfinished > 0)
         fprintf(o->file, "%lld not ended, ", (long long)g->unfinished);
+    if (g->gave_up > 0)
+        fprintf(o->file, "%lld gave up, ", (long long)g->gave_up);
     fprintf(o->file, "worst %s\n", in_words(g->worst_ns).text);
 }
 

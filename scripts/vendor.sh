@@ -18,15 +18,23 @@ root=$(cd "$(dirname "$0")/.." && pwd)
 lock=${1#pawl_}
 into=$2
 cc=${CC:-cc}
-grep -q "^PAWL_LOCK($lock," "$root/include/pawl/locks.def" || fail "'$1': no such lock; 'pawl list' shows them"
-[ ! -e "$into" ] || [ -z "$(ls -A "$into")" ] || fail "$into: not empty"
+case $lock in
+*[!a-z0-9_]*) known= ;;
+*) known=$(grep "^PAWL_LOCK($lock," "$root/include/pawl/locks.def") || true ;;
+esac
+[ -n "$known" ] || fail "'$1': no such lock; 'pawl list' shows them"
+[ ! -e "$into" ] || { [ -d "$into" ] && [ -z "$(ls -A "$into")" ]; } || fail "$into: not an empty folder"
+command -v "${cc%% *}" >/dev/null || fail "${cc%% *}: no such compiler; CC names another"
 case $lock in
 mutex | fairmutex) [ -z "$freestanding" ] || fail "$1 always sleeps: it is not to be had with --freestanding" ;;
 esac
-mkdir -p "$(dirname "$into")"
-into=$(cd "$(dirname "$into")" && pwd)/$(basename "$into")
-work=$(mktemp -d "$into.XXXXXX") || fail "$into: cannot be written"
+case $into in
+/*) ;;
+*) into=$PWD/$into ;;
+esac
+work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
+trap 'exit 2' HUP INT TERM
 mkdir "$work/tree" "$work/own" "$work/out"
 objects=${OBJECTS:-$work/objects}
 mkdir -p "$objects"
@@ -44,7 +52,7 @@ cat "$work/row" >"$work/tree/include/pawl/locks.def"
 
 # What a linker takes from an archive of everything is what the lock needs. Without optimisation, calls would
 # stay that are never made.
-cat >"$work/use.c" <<END
+cat >"$work/tree/use.c" <<END
 #include <pawl/$header>
 #include <pawl/locks.h>
 #define PAWL_LOCK(name, form, ...)                                             \\
@@ -83,7 +91,7 @@ link() {
     done <"$objects/own"
     ar rcs "$work/own/own.a" "$work"/own/*.o
     # shellcheck disable=SC2086
-    $cc $options $freestanding -MD -MT needs -MF "$work/own/use.d" "$work/use.c" -pthread -Wl,--trace,--trace \
+    $cc $options $freestanding -MD -MT needs -MF "$work/own/use.d" use.c -pthread -Wl,--trace,--trace \
         -Wl,--start-group "$work/own/own.a" "$objects/common.a" -Wl,--end-group -o "$work/use" >"$work/trace"
 }
 
@@ -125,6 +133,5 @@ cp "$root/LICENSE" "$work/out"
         echo "Compile the program with $flags; there is nothing to link."
     fi
 } >"$work/out/README"
-mkdir -p "$into"
-cp -R "$work/out/." "$into"
+{ mkdir -p "$into" && cp -R "$work/out/." "$into"; } 2>/dev/null || fail "$into: cannot be written"
 find "$into" -type f ! -name LICENSE | sort

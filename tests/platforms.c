@@ -51,9 +51,10 @@ int _umtx_op(void *object, int op, unsigned long value, void *size, void *time)
     CHECK(op == UMTX_OP_WAIT_UINT_PRIVATE, "operation %d", op);
     const struct _umtx_time *t = time;
     CHECK((size_t)size == (t != NULL ? sizeof *t : 0), "a time of %zu bytes", (size_t)size);
-    CHECK(t == NULL || t->flags == UMTX_ABSTIME, "a time from now");
-    int how = FUTEX_WAIT_BITSET | (t != NULL && t->clockid == CLOCK_REALTIME ? FUTEX_CLOCK_REALTIME : 0);
-    if (futex(object, how, (uint32_t)value, t != NULL ? &t->timeout : NULL) == 0 || errno == EAGAIN)
+    CHECK(t == NULL || t->_flags == UMTX_ABSTIME, "a time from now");
+    CHECK(t == NULL || t->_timeout.tv_sec > 0 || t->_timeout.tv_nsec > 0, "a wait without end");
+    int how = FUTEX_WAIT_BITSET | (t != NULL && t->_clockid == CLOCK_REALTIME ? FUTEX_CLOCK_REALTIME : 0);
+    if (futex(object, how, (uint32_t)value, t != NULL ? &t->_timeout : NULL) == 0 || errno == EAGAIN)
         return 0;
     return -1;
 }
@@ -121,9 +122,10 @@ static void deadlines_are_kept(const lock_info *unused)
     _Atomic(uint32_t) word = 1;
     for (EACH(s))
         for (int i = 0; i < 2; i++) {
-            struct timespec past = {.tv_sec = -1}, soon = pawl_from_now(clocks[i], 20000000);
+            struct timespec past = {.tv_sec = -1}, zero = {0}, soon = pawl_from_now(clocks[i], 20000000);
             errno = 77;
             CHECK(s->wait(&word, 1, clocks[i], &past, 1) == ETIMEDOUT, "waits for the past");
+            CHECK(s->wait(&word, 1, clocks[i], &zero, 1) == ETIMEDOUT, "waits for the beginning of time");
             while (s->wait(&word, 1, clocks[i], &soon, 1) != ETIMEDOUT)
                 ;
             CHECK(pawl_left(clocks[i], &soon) == 0, "comes back early");

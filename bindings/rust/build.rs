@@ -1,7 +1,7 @@
 //! build.rs - finds libpawl and compiles shim.c, which has the inline functions of its headers
 //!
 //! PAWL_INCLUDE_DIR and PAWL_LIB_DIR say where Pawl is; without them pkg-config does. PAWL_STATIC=1 links libpawl.a.
-//! CC and AR name the compiler and the archiver.
+//! CC and AR name the compiler and the archiver for the target, PKG_CONFIG another pkg-config.
 
 use std::env;
 use std::path::PathBuf;
@@ -37,7 +37,9 @@ fn words(text: &str) -> Vec<String> {
 }
 
 fn main() {
-    for name in ["PAWL_INCLUDE_DIR", "PAWL_LIB_DIR", "PAWL_STATIC", "CC", "AR"] {
+    let ours = ["PAWL_INCLUDE_DIR", "PAWL_LIB_DIR", "PAWL_STATIC", "CC", "AR"];
+    let of_pkg_config = ["", "_PATH", "_LIBDIR", "_SYSROOT_DIR"].map(|end| format!("PKG_CONFIG{end}"));
+    for name in ours.iter().copied().chain(of_pkg_config.iter().map(String::as_str)) {
         println!("cargo:rerun-if-env-changed={name}");
     }
     println!("cargo:rerun-if-changed=shim.c");
@@ -55,7 +57,8 @@ fn main() {
             Err(_) => fail("PAWL_INCLUDE_DIR is set, PAWL_LIB_DIR is not".into()),
         }
     } else {
-        let found = run(Command::new("pkg-config").args(["--cflags", "--libs", "pawl"]));
+        let program = env::var("PKG_CONFIG").unwrap_or("pkg-config".into());
+        let found = run(Command::new(program).args(["--cflags", "--libs", "pawl"]));
         for word in words(&found) {
             match word.strip_prefix("-L") {
                 Some(lib) => println!("cargo:rustc-link-search=native={lib}"),

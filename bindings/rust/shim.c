@@ -5,7 +5,11 @@
  */
 #include <pawl.h>
 
+#include <limits.h>
+#include <pthread.h>
 #include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <time.h>
 
 #define LOCK(name, words, lock_, trylock_, unlock_)                                                          \
@@ -39,12 +43,70 @@ PLAIN(twa, 2)
 PLAIN(twa_hapax, 2)
 PLAIN(clh, 2)
 PLAIN(lifo, 1)
-PLAIN(hemlock_naive, 1)
-PLAIN(hemlock, 1)
-PLAIN(hemlock_overlap, 1)
-PLAIN(hemlock_oh1, 1)
-PLAIN(hemlock_oh2, 1)
-PLAIN(hemlock_chain, 1)
+
+/* Hemlock's locks point into the memory of their owner's thread. Rust lets a program forget a guard and end the thread;
+ * whoever locked next would follow the pointer. So a thread that owns one must not end. */
+static __thread unsigned long owned;
+static __thread bool watched;
+static pthread_key_t key;
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+_Noreturn static void die(const char *line)
+{
+    fputs(line, stderr);
+    abort();
+}
+
+/* Destructors of other keys may drop guards: it looks in every round, and speaks in the last. */
+static void thread_ends(void *round)
+{
+    watched = false;
+    if (owned == 0)
+        return;
+    if ((uintptr_t)round >= PTHREAD_DESTRUCTOR_ITERATIONS || pthread_setspecific(key, (char *)round + 1) != 0)
+        die("pawl: a thread ends that owns a Hemlock lock, because a guard was forgotten\n");
+}
+
+static void make_key(void)
+{
+    if (pthread_key_create(&key, thread_ends) != 0)
+        die("pawl: no key is left to see that a thread ends\n");
+}
+
+static void watch(void)
+{
+    pthread_once(&once, make_key);
+    if (pthread_setspecific(key, (void *)1) != 0)
+        die("pawl: out of memory\n");
+    watched = true;
+}
+
+static void own(void)
+{
+    owned++;
+    if (!watched)
+        watch();
+}
+
+static bool own_if(bool locked)
+{
+    if (locked)
+        own();
+    return locked;
+}
+
+#define OWNED(name)                                                                                          \
+    LOCK(name, 1, (own(), pawl_##name##_lock(l, &(pawl_##name##_ctx){0})),                                   \
+         own_if(pawl_##name##_trylock(l, &(pawl_##name##_ctx){0})),                                          \
+         (pawl_##name##_unlock(l, &(pawl_##name##_ctx){0}), owned--))
+
+OWNED(hemlock_naive)
+OWNED(hemlock)
+OWNED(hemlock_overlap)
+OWNED(hemlock_oh1)
+OWNED(hemlock_oh2)
+OWNED(hemlock_chain)
+
 PLAIN(retrograde, 3)
 PLAIN(retrograde_coin, 6)
 PLAIN(retrograde_twa, 6)

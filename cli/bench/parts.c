@@ -82,7 +82,7 @@ static bool are_points(json_t *points)
         if (!json_is_string(json_object_get(p, "lock")) || !json_is_integer(json_object_get(p, "threads")) ||
             !json_is_array(json_object_get(p, "runs")))
             return false;
-    return json_is_array(points);
+    return json_array_size(points) > 0;
 }
 
 static json_t *load(const study *s, const char *file, json_t *first)
@@ -96,9 +96,13 @@ static json_t *load(const study *s, const char *file, json_t *first)
         fail("--merge: %s: not written by 'pawl bench --json'", file);
     if (strcmp(workload, s->workload->name) != 0)
         fail("--merge: %s: of %s, not of %s", file, workload, s->workload->name);
-    for (size_t i = 0; first != NULL && i < sizeof common / sizeof common[0]; i++)
-        if (!json_equal(json_object_get(part, common[i]), json_object_get(first, common[i])))
+    for (size_t i = 0; i < sizeof common / sizeof common[0]; i++) {
+        json_t *value = json_object_get(part, common[i]);
+        if (value == NULL)
+            fail("--merge: %s: not written by 'pawl bench --json'", file);
+        if (first != NULL && !json_equal(value, json_object_get(first, common[i])))
             fail("--merge: %s: its %s differs from that of the files before it", file, common[i]);
+    }
     return part;
 }
 

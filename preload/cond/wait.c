@@ -88,7 +88,7 @@ static int wait_until(pawl_cond *c, bool briefly, pthread_mutex_t *m, int clock,
     if (error == 0)
         error = briefly || PAWL_UNLIKELY(pawl_is_reentry(c)) ? wait_briefly(&w) : wait_in_queue(&w);
     if (counts)
-        stats_cond_waited(&call);
+        stats_cond_waited(&call, error != ETIMEDOUT);
     cancel_allow(held_off);
     errno = before;
     return error;

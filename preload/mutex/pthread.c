@@ -77,7 +77,7 @@ static bool may_unlock_counted(const mutex *m)
 
 static int unlock_counted(mutex *m)
 {
-    stats_released(m);
+    stats_released(m, STATS_MUTEX);
     set_owner(m, 0);
     lock_release(m);
     return 0;

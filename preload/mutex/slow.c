@@ -88,7 +88,7 @@ static int acquire(mutex *m, const request *r)
             stats_wait_begin(&call);
         error = r->waits ? wait_for(m, r) : EBUSY;
         if (counts && r->waits && error != 0)
-            stats_wait_end(&call);
+            (error == ETIMEDOUT ? stats_waited_in_vain : stats_wait_end)(&call);
     }
     if (error == 0)
         set_owner(m, self.tid);
@@ -147,7 +147,7 @@ static void release(mutex *m)
         pawl_debug_unlocking(m, KIND, how(m));
     if (disown(m)) {
         if (stats_on)
-            stats_released(m);
+            stats_released(m, STATS_MUTEX);
         if (PAWL_UNLIKELY(meta_of(m) & META_TIMED))
             release_or_hand_off(m);
         else

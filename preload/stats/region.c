@@ -3,8 +3,9 @@
  * Under `pawl profile` it is a part of a file that pawl holds open, named by PAWL_PROFILE. Otherwise the process has an
  * anonymous file of its own. Both have a name in /proc/PID/maps, by which `pawl top` finds them.
  */
-#include "stats.h"
+#include "grow.h"
 #include "name.h"
+#include "stats.h"
 
 #include "src/park/clock.h"
 
@@ -63,7 +64,7 @@ static bool open_own(plan *p)
     *p = (plan){.fd = memfd_create(STATS_MAPPING, MFD_CLOEXEC), .depth = 1, .sample = 1};
     if (p->fd < 0)
         return false;
-    if (ftruncate(p->fd, (off_t)STATS_TABLE_BYTES) == 0)
+    if (stats_grow(p->fd, (off_t)STATS_TABLE_BYTES))
         return true;
     close(p->fd);
     return false;
@@ -98,10 +99,13 @@ static void *map_at(void *place, int flags, plan *p)
 
 bool stats_table_begin(const char *book)
 {
-    plan p;
+    plan p = {.depth = 1, .sample = 1};
     if (book != NULL && strlen(book) < sizeof book_path)
         strcpy(book_path, book);
     void *memory = map_at(NULL, 0, &p);
+    if (memory == MAP_FAILED && book_path[0] == '\0') /* `pawl top` will not find it */
+        memory = mmap(NULL, STATS_TABLE_BYTES, PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (memory == MAP_FAILED)
         return false;
     stats_tables = memory;

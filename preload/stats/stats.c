@@ -17,45 +17,29 @@ enum { FIRST_USES = 32, CONTENDED_SAMPLE = 4, MANY_HOLDS = 1000 };
 bool stats_on;
 stats_table *stats_tables;
 
-static unsigned bucket_of(uint64_t ns)
-{
-    unsigned b = ns > 0 ? 63u - (unsigned)__builtin_clzll(ns) : 0;
-    return b < STATS_BUCKETS ? b : STATS_BUCKETS - 1;
-}
-
-static void record(stats_times *t, uint64_t ns)
-{
-    stats_add(&t->count, 1);
-    stats_add(&t->total_ns, ns);
-    stats_add(&t->buckets[bucket_of(ns)], 1);
-    if (ns > stats_get(&t->worst_ns))
-        stats_set(&t->worst_ns, ns);
-}
-
-static void record_shared(stats_times *t, uint64_t ns)
-{
-    stats_add_shared(&t->count, 1);
-    stats_add_shared(&t->total_ns, ns);
-    stats_add_shared(&t->buckets[bucket_of(ns)], 1);
-    stats_raise_shared(&t->worst_ns, ns);
-}
-
 /* ---- rows */
 
 /* Any thread may call it. */
 static void need_detail(stats_row *row)
 {
-    uint32_t none = 0, place;
-    if (stats_get_id(&row->detail) == 0 &&
-        (place = stats_take(&stats_tables->details_used, 1, STATS_DETAILS)) != 0)
-        atomic_compare_exchange_strong_explicit(&row->detail, &none, place, memory_order_relaxed,
+    uint16_t none = 0;
+    uint32_t place;
+    if (stats_detail_id(row) == 0 && (place = stats_take(&stats_tables->details_used, 1, STATS_DETAILS)) != 0)
+        atomic_compare_exchange_strong_explicit(&row->detail, &none, (uint16_t)place, memory_order_relaxed,
                                                 memory_order_relaxed);
 }
 
 static stats_detail *detail_of(const stats_row *row)
 {
-    uint32_t place = stats_get_id(&row->detail);
+    uint32_t place = stats_detail_id(row);
     return place != 0 ? &stats_tables->details[place] : NULL;
+}
+
+/* Memory is reused: where a mutex was, there may be a condition variable. */
+static inline bool is_of(const stats_row *row, uintptr_t address, stats_kind kind)
+{
+    return atomic_load_explicit(&row->lock, memory_order_relaxed) == address &&
+           atomic_load_explicit(&row->kind, memory_order_relaxed) == kind;
 }
 
 static stats_row *add_row(stats_id *slot, uintptr_t address, stats_kind kind)
@@ -65,7 +49,7 @@ static stats_row *add_row(stats_id *slot, uintptr_t address, stats_kind kind)
     if (place == 0)
         return NULL;
     stats_row *row = &t->locks[place];
-    atomic_store_explicit(&row->kind, kind, memory_order_relaxed);
+    atomic_store_explicit(&row->kind, (uint8_t)kind, memory_order_relaxed);
     atomic_store_explicit(&row->lock, address, memory_order_relaxed);
     uint32_t none = 0;
     if (atomic_compare_exchange_strong_explicit(slot, &none, place, memory_order_release,
@@ -76,7 +60,7 @@ static stats_row *add_row(stats_id *slot, uintptr_t address, stats_kind kind)
     }
     atomic_store_explicit(&row->lock, 0, memory_order_relaxed); /* given up: another thread was first */
     stats_row *theirs = &t->locks[none];
-    return atomic_load_explicit(&theirs->lock, memory_order_relaxed) == address ? theirs : NULL;
+    return is_of(theirs, address, kind) ? theirs : NULL;
 }
 
 /* The lock's row, new if need be; NULL if there is no room. */
@@ -91,44 +75,10 @@ static inline stats_row *row_of(const void *lock, stats_kind kind, bool make)
         if (PAWL_UNLIKELY(place == 0))
             return make ? add_row(slot, address, kind) : NULL;
         stats_row *row = &stats_tables->locks[place];
-        if (PAWL_LIKELY(atomic_load_explicit(&row->lock, memory_order_relaxed) == address))
+        if (PAWL_LIKELY(is_of(row, address, kind)))
             return row;
     }
     return NULL;
-}
-
-/* ---- who met whom */
-
-static stats_meet *meet_of(uint32_t row, uint32_t waiter, uint32_t holder)
-{
-    enum { NEIGHBOURHOOD = 128 };
-    size_t first = (size_t)stats_mix(stats_mix((uint64_t)row << 32 | waiter) ^ holder);
-    for (size_t i = 0; i < NEIGHBOURHOOD; i++) {
-        stats_meet *m = &stats_tables->meets[(first + i) % STATS_MEETS];
-        uint32_t found = stats_get_id(&m->row);
-        if (found == 0 && atomic_compare_exchange_strong_explicit(&m->row, &found, row, memory_order_relaxed,
-                                                                  memory_order_relaxed)) {
-            stats_set_id(&m->waiter, waiter);
-            stats_set_id(&m->holder, holder);
-            return m;
-        }
-        if (found == row && stats_get_id(&m->waiter) == waiter && stats_get_id(&m->holder) == holder)
-            return m;
-    }
-    return NULL;
-}
-
-static void met(const stats_row *row, uint32_t waiter, uint32_t holder, uint64_t ns)
-{
-    stats_meet *m = meet_of((uint32_t)(row - stats_tables->locks), waiter, holder);
-    if (m == NULL) {
-        stats_add_shared(&stats_tables->lost_meets, 1);
-        return;
-    }
-    stats_add(&m->count, 1);
-    stats_add(&m->total_ns, ns);
-    if (ns > stats_get(&m->worst_ns))
-        stats_set(&m->worst_ns, ns);
 }
 
 /* ---- the hooks */
@@ -136,14 +86,14 @@ static void met(const stats_row *row, uint32_t waiter, uint32_t holder, uint64_t
 static bool wants_stack(const stats_row *row)
 {
     return stats_tables->depth > 1 &&
-           (stats_get_id(&row->detail) != 0 || stats_get(&row->acquisitions) < FIRST_USES);
+           (stats_detail_id(row) != 0 || stats_get(&row->acquisitions) < FIRST_USES);
 }
 
 /* Without a rhythm: threads that take turns must not be told apart by it. */
 static bool is_timed(const stats_row *row)
 {
     uint32_t sample = stats_tables->sample;
-    if (sample > CONTENDED_SAMPLE && stats_get_id(&row->detail) != 0 &&
+    if (sample > CONTENDED_SAMPLE && stats_detail_id(row) != 0 &&
         atomic_load_explicit(&row->holds, memory_order_relaxed) < MANY_HOLDS)
         sample = CONTENDED_SAMPLE;
     self.dice = self.dice * 1664525 + 1013904223;
@@ -158,6 +108,8 @@ void stats_ask(stats_call *c, const void *lock, stats_kind kind, const void *sit
     c->start_ns = 0;
     c->relocks = false;
     c->stack = row != NULL && wants_stack(row) ? stats_stack_here(site) : 0;
+    if (row != NULL && PAWL_UNLIKELY(stats_get_id(&row->first) == 0) && stats_tables->depth <= 1)
+        stats_set_id(&row->first, stats_stack_of((uintptr_t)site)); /* of which it has its name */
 }
 
 void stats_wait_begin(stats_call *c)
@@ -199,23 +151,38 @@ void stats_wait_end(stats_call *c)
     stats_discharge(c);
 }
 
-static bool is_compared(const stats_call *c)
+/* It has no share in what the owner writes. */
+void stats_waited_in_vain(stats_call *c)
 {
-    return !c->relocks && atomic_load_explicit(&c->row->kind, memory_order_relaxed) == STATS_MUTEX;
+    uint64_t now = pawl_nanoseconds(CLOCK_MONOTONIC), ns = now - c->start_ns + 1;
+    stats_detail *d = c->row != NULL ? detail_of(c->row) : NULL;
+    if (d != NULL) {
+        stats_add_shared(&d->vain, 1);
+        stats_add_shared(&d->vain_ns, ns);
+        stats_raise_shared(&d->vain_worst_ns, ns);
+    } else {
+        stats_record_shared(&stats_tables->beyond_wait, ns);
+    }
+    stats_wait_end(c);
+    if (c->row == NULL)
+        return;
+    stats_met_in_vain(c->row, c->stack, c->holder, ns);
+    stats_keep_if_long(c, now);
 }
 
 static void waited(stats_call *c, uint64_t now)
 {
     uint64_t ns = now - c->start_ns + 1;
     stats_detail *d = detail_of(c->row);
-    if (d != NULL) {
-        record(&d->wait, ns);
-        atomic_fetch_sub_explicit(&d->waiting, 1, memory_order_relaxed);
-    }
-    stats_discharge(c);
-    if (is_compared(c))
+    stats_kind kind = atomic_load_explicit(&c->row->kind, memory_order_relaxed);
+    if (d != NULL)
+        stats_record(&d->wait, ns);
+    else if (kind != STATS_COND)
+        stats_record_shared(&stats_tables->beyond_wait, ns);
+    stats_wait_end(c);
+    if (kind == STATS_MUTEX && !c->relocks)
         stats_raise_shared(&stats_tables->worst_call_ns, ns);
-    met(c->row, c->stack, c->holder, ns);
+    stats_met(c->row, c->stack, c->holder, ns);
     stats_keep_if_long(c, now);
 }
 
@@ -223,7 +190,7 @@ static void acquired_beyond(const stats_call *c)
 {
     stats_add_shared(&stats_tables->beyond, 1);
     if (c->start_ns > 0) {
-        record_shared(&stats_tables->beyond_wait, pawl_nanoseconds(CLOCK_MONOTONIC) - c->start_ns + 1);
+        stats_record_shared(&stats_tables->beyond_wait, pawl_nanoseconds(CLOCK_MONOTONIC) - c->start_ns + 1);
         stats_discharge(c);
     }
 }
@@ -263,17 +230,19 @@ static void held(stats_row *row, uint64_t ns)
     uint32_t stack = stats_get_id(&row->stack);
     stats_add(&row->hold_ns, ns);
     atomic_store_explicit(&row->holds, row->holds + 1, memory_order_relaxed);
+    if ((float)ns > atomic_load_explicit(&row->hold_worst_ns, memory_order_relaxed))
+        atomic_store_explicit(&row->hold_worst_ns, (float)ns, memory_order_relaxed);
     if (d != NULL)
-        record(&d->hold, ns);
+        stats_record(&d->hold, ns);
     else
-        record_shared(&stats_tables->shards[self.tid % STATS_SHARDS].hold, ns);
+        stats_record_shared(&stats_tables->shards[self.tid % STATS_SHARDS].hold, ns);
     if (stack != 0)
-        met(row, 0, stack, ns);
+        stats_met(row, 0, stack, ns);
 }
 
-void stats_released(const void *lock)
+void stats_released(const void *lock, stats_kind kind)
 {
-    stats_row *row = row_of(lock, STATS_MUTEX, false);
+    stats_row *row = row_of(lock, kind, false);
     if (row == NULL ||
         stats_get_id(&row->owner) == 0) /* acquired before there was a table, or before the fork */
         return;
@@ -285,14 +254,14 @@ void stats_released(const void *lock)
     stats_set_id(&row->owner, 0);
 }
 
-void stats_cond_waited(stats_call *c)
+void stats_cond_waited(stats_call *c, bool woken)
 {
     if (c->row == NULL) {
         stats_discharge(c);
         return;
     }
-    c->holder = stats_get_id(&c->row->stack);
-    c->holder_tid = stats_get_id(&c->row->owner);
+    c->holder = woken ? stats_get_id(&c->row->stack) : 0;
+    c->holder_tid = woken ? stats_get_id(&c->row->owner) : 0;
     stats_add(&c->row->acquisitions, 1);
     waited(c, pawl_nanoseconds(CLOCK_MONOTONIC));
 }

@@ -32,17 +32,21 @@ void stats_ask(stats_call *c, const void *lock, stats_kind kind, const void *sit
 /* The lock is taken, and the caller is about to wait. */
 void stats_wait_begin(stats_call *c);
 
-/* It gave up. */
+/* It ended without the lock, and is not counted: the call was wrong, or its thread is cancelled. */
 void stats_wait_end(stats_call *c);
+
+/* The deadline came first. */
+void stats_waited_in_vain(stats_call *c);
 
 /* The caller has just acquired the lock (not relocked a recursive one). */
 void stats_acquired(stats_call *c);
 
 /* The caller is about to release the lock, in unlock or in a wait on a condition variable. */
-void stats_released(const void *lock);
+void stats_released(const void *lock, stats_kind kind);
 
-/* A wait on a condition variable: stats_ask(), stats_wait_begin(), then this, with the mutex locked again. */
-void stats_cond_waited(stats_call *c);
+/* A wait on a condition variable: stats_ask(), stats_wait_begin(), then this, with the mutex locked again. Not woken: the
+ * deadline came first. */
+void stats_cond_waited(stats_call *c, bool woken);
 
 /* About to wake a thread that waits on the condition variable. */
 void stats_signalled(const void *cond, const void *site);
@@ -54,6 +58,17 @@ bool stats_table_begin(const char *book);
 
 /* Another one in its place, in a fork's child. */
 void stats_table_renew(void);
+
+/* ---- meets.c */
+
+void stats_record(stats_times *t, uint64_t ns); /* only the lock's owner calls it */
+void stats_record_shared(stats_times *t, uint64_t ns);
+
+/* By the lock's owner. Without a waiter (0): how long the holder had it. */
+void stats_met(const stats_row *row, uint32_t waiter, uint32_t holder, uint64_t ns);
+
+/* By a waiter that gave up. */
+void stats_met_in_vain(const stats_row *row, uint32_t waiter, uint32_t holder, uint64_t ns);
 
 /* ---- worst.c */
 

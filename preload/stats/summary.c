@@ -15,12 +15,13 @@ static void add_times(stats_times *to, const stats_times *from)
 
 const stats_detail *stats_detail_of(const stats_row *row)
 {
-    return &stats_tables->details[stats_get_id(&row->detail)];
+    return &stats_tables->details[stats_detail_id(row)];
 }
 
 static uint64_t waited_for(const stats_row *row)
 {
-    return stats_get(&stats_detail_of(row)->wait.total_ns);
+    const stats_detail *d = stats_detail_of(row);
+    return stats_get(&d->wait.total_ns) + stats_get(&d->vain_ns);
 }
 
 static void list(stats_summary *s, const stats_row *row)
@@ -39,12 +40,14 @@ static void add_row(stats_summary *s, const stats_row *row)
 {
     s->locks++;
     s->acquisitions += stats_get(&row->acquisitions);
-    if (stats_get_id(&row->detail) == 0)
+    if (stats_detail_id(row) == 0)
         return;
     const stats_detail *d = stats_detail_of(row);
     add_times(&s->wait, &d->wait);
     add_times(&s->hold, &d->hold);
-    if (stats_get(&d->wait.count) > 0)
+    s->vain += stats_get(&d->vain);
+    s->vain_ns += stats_get(&d->vain_ns);
+    if (waited_for(row) > 0)
         list(s, row);
 }
 
@@ -81,7 +84,7 @@ uint64_t stats_quantile(const stats_times *t, double q)
 /* A waiter's stack begins with its call. */
 static uintptr_t call_of(uint32_t stack)
 {
-    return (uintptr_t)stats_tables->frames[stats_tables->stacks[stack].first];
+    return (uintptr_t)stats_tables->frames[stats_tables->stacks[stack & ~STATS_IN_VAIN].first];
 }
 
 static stats_site site_of(uint32_t row, uintptr_t address)

@@ -5,7 +5,8 @@
  *
  *   locks[]     a row per lock address, found through index[]
  *   details[]   histograms, for locks that a thread has waited for
- *   meets[]     who waited for whom: a lock, the waiter's stack, the holder's. Without a waiter: how long it was held
+ *   meets[]     who waited for whom: a lock, the waiter's stack, the holder's. Without a waiter: how long it was held. Waits
+ *               that gave up have meets of their own
  *   stacks[]    call stacks, each kept once; their frames are in frames[]
  *   traces[]    where on the thread's stack the frames of a stack were found, to find it again cheaply (stack.c)
  *   worst[]     the longest waits, for locks and for condition variables
@@ -13,8 +14,8 @@
  *   maps        /proc/self/maps as it was when a stack was captured, to name the frames later (maps.c)
  *
  * Only the lock's owner writes to its row, detail and meets, so the lock protects them: no atomic read-modify-write, and
- * threads that use different locks share nothing. Fields are atomic because others read them meanwhile. A new lock at
- * the address of a destroyed one shares its row.
+ * threads that use different locks share nothing. What waits in vain leaves is the exception. Fields are atomic because
+ * others read them meanwhile. A new lock at the address of a destroyed one shares its row if both are of one kind.
  */
 #pragma once
 
@@ -22,7 +23,7 @@
 #include <stdint.h>
 
 enum {
-    STATS_VERSION = 3,
+    STATS_VERSION = 4,
     STATS_LOCKS = 1 << 20,
     STATS_INDEX = 1 << 21,
     STATS_DETAILS = 1 << 14,
@@ -73,17 +74,30 @@ typedef struct stats_row {
     _Atomic uint32_t owner; /* its tid, or 0 */
     stats_id
         stack; /* on which the owner acquired it, if captured; of a condition variable: the last signal's */
-    stats_id first;  /* of its first use */
-    stats_id detail; /* 0: nobody has waited for it */
-    _Atomic uint32_t kind;
+    stats_id first;              /* of its first use */
+    _Atomic float hold_worst_ns; /* of those that were timed; rounded, because all must fit */
+    _Atomic uint16_t detail;     /* 0: nobody has waited for it, or there was no room */
+    _Atomic uint8_t kind;
+    uint8_t unused;
 } stats_row;
 _Static_assert(sizeof(stats_row) == 64, "a cache line");
+_Static_assert(STATS_DETAILS <= UINT16_MAX, "a row has 16 bits for it");
+
+static inline uint32_t stats_detail_id(const stats_row *row)
+{
+    return atomic_load_explicit(&row->detail, memory_order_relaxed);
+}
 
 typedef struct stats_detail {
     stats_times wait, hold;
-    _Atomic uint32_t waiting; /* threads that wait now */
+    stats_count vain, vain_ns, vain_worst_ns; /* waits until a deadline, without the lock: not in `wait` */
+    _Atomic uint32_t waiting;                 /* threads that wait now */
     uint32_t unused;
 } stats_detail;
+
+/* Of a meet: its row while the rest is being written; and a bit of its waiter if it gave up. */
+#define STATS_CLAIMED UINT32_MAX
+#define STATS_IN_VAIN (UINT32_C(1) << 31)
 
 typedef struct stats_meet {
     stats_id row, waiter, holder; /* row 0: free */
@@ -150,7 +164,7 @@ typedef struct stats_table {
     stats_count unwound_ns;                          /* spent on stacks */
     stats_count lost_meets, lost_stacks, cut_stacks; /* for want of room, room, time */
     stats_count beyond;                              /* acquisitions of locks without a row */
-    stats_times beyond_wait;
+    stats_times beyond_wait;                         /* for locks without a row or a detail */
     stats_count unlisted; /* waits that have not ended, and for which there is no room in waiting[] */
     stats_count
         worst_call_ns; /* the longest wait in a call that locks a mutex, as libpawl-native.so measures it: not for

@@ -183,6 +183,13 @@ static void fetch_waits(collected *c, struct futex *f)
     }
 }
 
+static void add_pair(collected *c, const struct attach_waiting *w, uint64_t end_ns, uint64_t unfinished)
+{
+    uint64_t ns = end_ns > w->start_ns ? end_ns - w->start_ns : 0;
+    collected_add_pair(c, &(struct attach_pair){w->address, w->waiter, 0},
+                       &(struct attach_times){1, ns, ns, unfinished});
+}
+
 /* Waits that have not ended: as long as they were watched. */
 static void fetch_waiting(collected *c, struct futex *f)
 {
@@ -192,9 +199,7 @@ static void fetch_waiting(collected *c, struct futex *f)
     for (; bpf_map_get_next_key(fd, before, &tid) == 0; before = &tid) {
         if (bpf_map_lookup_elem(fd, &tid, &w) != 0 || w.start_ns >= c->end_ns || !w.seen)
             continue;
-        uint64_t ns = c->end_ns - w.start_ns;
-        collected_add_pair(c, &(struct attach_pair){w.address, w.waiter, 0},
-                           &(struct attach_times){1, ns, ns, 1});
+        add_pair(c, &w, c->end_ns, 1);
         collected_add_long(c, &(struct attach_long){.type = ATTACH_LONG,
                                                     .address = w.address,
                                                     .waiter = w.waiter,
@@ -205,12 +210,15 @@ static void fetch_waiting(collected *c, struct futex *f)
     }
 }
 
-static void read_program(uint32_t pid, char *room)
+/* Waits that a handler has interrupted and not gone back to: it still runs, or it has jumped away. */
+static void fetch_suspended(collected *c, struct futex *f)
 {
-    char link[64];
-    snprintf(link, sizeof link, "/proc/%u/exe", (unsigned)attach_alive(pid));
-    ssize_t length = readlink(link, room, PATH_MAX - 1);
-    strcpy(length > 0 ? room + length : room, length > 0 ? "" : "?");
+    int fd = bpf_map__fd(f->maps.suspended);
+    struct attach_frame frame, *before = NULL;
+    struct attach_waiting w;
+    for (; bpf_map_get_next_key(fd, before, &frame) == 0; before = &frame)
+        if (bpf_map_lookup_elem(fd, &frame, &w) == 0)
+            add_pair(c, &w, w.handler_ns, 0);
 }
 
 static void add_notes(json_t *document, const collected *c)
@@ -262,15 +270,17 @@ void attach_run(const attachment *a, json_t *document)
     c->maps = attach_maps(a->pid);
     if (c->maps == NULL)
         fail("-p %u: %s", (unsigned)a->pid, strerror(errno != 0 ? errno : ESRCH));
-    read_program(c->pid, c->program);
+    attach_program(c->pid, c->program);
     struct futex *f = load(c);
     check_alive(a);
+    f->bss->started = 1;
     c->start_ns = pawl_nanoseconds(CLOCK_MONOTONIC);
     if (!visit_threads(c, f))
         give_up(c, errno);
     const char *why = watch(a, c, f);
     fetch_waits(c, f);
     fetch_waiting(c, f);
+    fetch_suspended(c, f);
     c->lost_stacks = f->bss->lost_stacks;
     c->lost_waits = f->bss->lost_waits;
     c->voids = f->bss->voids;

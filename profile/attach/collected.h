@@ -26,6 +26,9 @@ typedef struct collected {
 /* maps.c: the text of /proc/PID/maps, to be freed; NULL, with errno, if it can't be read or is empty. */
 char *attach_maps(uint32_t pid);
 
+/* The path of its program, or "?"; room for PATH_MAX. */
+void attach_program(uint32_t pid, char *room);
+
 /* collect.c */
 void collected_add_long(collected *c, const struct attach_long *e);
 void collected_add_pair(collected *c, const struct attach_pair *pair, const struct attach_times *times);

@@ -16,7 +16,13 @@
 #include "futex_maps.h"
 #include "futex_stacks.h"
 
-enum { SYS_FUTEX = 202, SYS_RESTART = 219, OP_MASK = 127, ASLEEP = 1 | 4 /* or stopped in its sleep */ };
+enum {
+    SYS_FUTEX = 202,
+    SYS_RESTART = 219,
+    SYS_SIGRETURN = 15,
+    OP_MASK = 127,
+    ASLEEP = 1 | 4 /* or stopped in its sleep */
+};
 /* Of the kernel's own error numbers: the call goes on after a signal; unless a handler runs that does not want it (SYS), or
  * any handler (NOHAND, BLOCK). */
 enum {
@@ -80,20 +86,69 @@ static void add(const struct attach_waiting *w, uint64_t ns, uint32_t unfinished
         t->worst_ns = ns;
 }
 
-static void finish(const struct attach_waiting *w, uint32_t tid, uint32_t unfinished)
+static void finish_at(const struct attach_waiting *w, uint32_t tid, uint64_t now, uint32_t unfinished)
 {
-    uint64_t now = bpf_ktime_get_ns(), ns = now - w->start_ns;
+    uint64_t ns = now - w->start_ns;
+    if (!started)
+        return;
     uint64_t *shortest = bpf_map_lookup_elem(&least, &w->address);
     add(w, ns, unfinished);
     if (shortest == NULL || ns > *shortest)
         tell(w, tid, now, unfinished);
 }
 
+static void finish(const struct attach_waiting *w, uint32_t tid, uint32_t unfinished)
+{
+    finish_at(w, tid, bpf_ktime_get_ns(), unfinished);
+}
+
+/* ---- waits that a handler interrupts */
+
+/* If there is one of this place already, its handler has jumped away: it ended then. */
+static void suspend(struct attach_waiting *w, uint32_t tid)
+{
+    struct attach_frame frame = {w->sp, tid, 0};
+    struct attach_waiting *left = bpf_map_lookup_elem(&suspended, &frame);
+    if (left != NULL)
+        finish_at(left, tid, left->handler_ns, 0);
+    w->handler_ns = bpf_ktime_get_ns();
+    bpf_map_update_elem(&suspended, &frame, w, BPF_ANY);
+    bpf_map_delete_elem(&waiting, &tid);
+}
+
+/* A handler returns: what it interrupted goes on with the registers that the kernel has left on the stack. The call is made
+ * again, so the program counter points to its instruction, of two bytes. */
+static void resume(struct pt_regs *r)
+{
+    enum {
+        SAVED_SP = 160,
+        CALL = 2
+    }; /* of struct ucontext, which the stack pointer points to; then the program counter */
+    struct {
+        uint64_t sp, ip;
+    } saved;
+    if (bpf_probe_read_user(&saved, sizeof saved, (void *)(r->sp + SAVED_SP)) != 0)
+        return;
+    uint32_t tid = (uint32_t)bpf_get_current_pid_tgid();
+    struct attach_frame frame = {saved.sp, tid, 0};
+    struct attach_waiting *w = bpf_map_lookup_elem(&suspended, &frame);
+    if (w == NULL || w->ip != saved.ip + CALL)
+        return;
+    bpf_map_update_elem(&waiting, &tid, w, BPF_ANY);
+    bpf_map_delete_elem(&suspended, &frame);
+}
+
+/* ---- calls */
+
 SEC("tp_btf/sys_enter")
 int BPF_PROG(enter, struct pt_regs *r, long id)
 {
-    if (id != SYS_FUTEX || !is_target())
+    if ((id != SYS_FUTEX && id != SYS_SIGRETURN) || !is_target())
         return 0;
+    if (id == SYS_SIGRETURN) {
+        resume(r);
+        return 0;
+    }
     uint32_t op = r->si & OP_MASK, tid = (uint32_t)bpf_get_current_pid_tgid();
     if (wakes_in(op)) {
         uint64_t stack = stack_of(r);
@@ -104,9 +159,9 @@ int BPF_PROG(enter, struct pt_regs *r, long id)
             before->restarts = 0;
             return 0;
         }
-        if (before != NULL) /* a handler interrupted it and waits itself, or jumped out of it */
+        if (before != NULL)
             finish(before, tid, 0);
-        struct attach_waiting w = {.address = r->di, .waiter = stack_of(r)};
+        struct attach_waiting w = {.address = r->di, .waiter = stack_of(r), .sp = r->sp, .ip = r->ip};
         w.start_ns = bpf_ktime_get_ns();
         if (bpf_map_update_elem(&waiting, &tid, &w, BPF_ANY) != 0)
             __sync_fetch_and_add(&lost_waits, 1);
@@ -136,7 +191,6 @@ int BPF_PROG(leave, struct pt_regs *r, long result)
     uint32_t op = r->si & OP_MASK, tid = (uint32_t)bpf_get_current_pid_tgid();
     if (wakes_in(op))
         bpf_map_delete_elem(&waking, &tid);
-    /* A handler may call futex() while the wait that it interrupted has not ended. */
     struct attach_waiting *w = waits_in(op) ? bpf_map_lookup_elem(&waiting, &tid) : NULL;
     if (w == NULL || w->address != r->di)
         return 0;
@@ -161,8 +215,10 @@ int BPF_PROG(handle, int signal, void *info, struct k_sigaction *action)
     if (w == NULL || w->restarts == 0 || (uint64_t)action->sa.sa_handler <= 1 /* default, ignored */)
         return 0;
     if (w->restarts == RESTART_NOINTR ||
-        (w->restarts == RESTART_SYS && (action->sa.sa_flags & HANDLER_RESTARTS) != 0))
+        (w->restarts == RESTART_SYS && (action->sa.sa_flags & HANDLER_RESTARTS) != 0)) {
+        suspend(w, tid);
         return 0;
+    }
     finish(w, tid, 0);
     bpf_map_delete_elem(&waiting, &tid);
     return 0;
@@ -229,7 +285,11 @@ int visit(struct bpf_iter__task *context)
     begin(s, r);
     struct visit v = {s, task};
     bpf_loop(ATTACH_STACK / ATTACH_CHUNK, copy_chunk, &v, 0);
-    struct attach_waiting w = {.address = r->di, .waiter = number_of(s, r), .start_ns = bpf_ktime_get_ns()};
+    struct attach_waiting w = {.address = r->di,
+                               .waiter = number_of(s, r),
+                               .start_ns = bpf_ktime_get_ns(),
+                               .sp = r->sp,
+                               .ip = r->ip};
     bpf_map_update_elem(&waiting, &tid, &w, BPF_NOEXIST);
     return 0;
 }

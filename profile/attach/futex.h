@@ -10,6 +10,7 @@ enum {
     ATTACH_STACKS = 4096, /* different stacks that are kept */
     ATTACH_WAITS = 1 << 15,
     ATTACH_THREADS = 1 << 15,
+    ATTACH_SUSPENDED = 1 << 12,
     ATTACH_RANGES = 4,
     ATTACH_RING = 1 << 24, /* bytes */
     ATTACH_REGISTERS = 17, /* of x86-64, as DWARF numbers them; the last is the program counter */
@@ -23,10 +24,18 @@ enum {
 struct attach_waiting {
     uint64_t start_ns, address;
     uint64_t waiter, waker; /* stacks */
+    uint64_t sp, ip;        /* of the call */
+    uint64_t handler_ns;    /* of a suspended one: when the handler began */
     uint32_t waker_tid;
     uint32_t restarts; /* a signal came: which of the kernel's errors for a call that may go on; or 0 */
     uint32_t seen;     /* in the end: it still waits */
     uint32_t unused;
+};
+
+/* A wait that a handler has interrupted, and that goes on when the handler returns. Handlers may wait, too. */
+struct attach_frame {
+    uint64_t sp;
+    uint32_t tid, unused;
 };
 
 struct attach_pair {

@@ -32,6 +32,14 @@ struct {
     __type(value, struct attach_waiting);
 } waiting SEC(".maps");
 
+/* A handler that jumps leaves its wait here for good: the oldest make room. */
+struct {
+    __uint(type, BPF_MAP_TYPE_LRU_HASH);
+    __uint(max_entries, ATTACH_SUSPENDED);
+    __type(key, struct attach_frame);
+    __type(value, struct attach_waiting);
+} suspended SEC(".maps");
+
 /* Threads that are about to wake others, with their stacks. */
 struct {
     __uint(type, BPF_MAP_TYPE_HASH);
@@ -87,6 +95,7 @@ const volatile uint32_t target = 0;                           /* its pid */
 const volatile uint64_t namespace_dev = 0, namespace_ino = 0; /* that it counts in; 0: the first one */
 const volatile uint64_t range_from[ATTACH_RANGES], range_to[ATTACH_RANGES]; /* of code */
 
+uint32_t started;                        /* all programs are attached: what ended before is not counted */
 uint32_t ending;                         /* who still waits is marked */
 uint64_t lost_stacks, lost_waits, voids; /* voids: waits that returned at once */
 uint64_t execs;                          /* how often it became another program */

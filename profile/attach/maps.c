@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 /* In a container, the same path may lead to another file. */
 static bool sees_other_files(uint32_t pid)
@@ -45,4 +46,12 @@ char *attach_maps(uint32_t pid)
     char *text = with_root(maps, thread);
     free(maps);
     return text;
+}
+
+void attach_program(uint32_t pid, char *room)
+{
+    char link[64];
+    snprintf(link, sizeof link, "/proc/%u/exe", (unsigned)attach_alive(pid));
+    ssize_t length = readlink(link, room, PATH_MAX - 1);
+    strcpy(length > 0 ? room + length : room, length > 0 ? "" : "?");
 }

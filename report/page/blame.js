@@ -15,7 +15,7 @@ function table(titles, texts, rows) {
 function locksSection() {
   const titles = ["Lock", "Kind", "Process", ...(profile.attached ? ["Waits"] : ["Acquired", "Contended"]), "Waited", "Worst wait",
     ...(profile.attached ? [] : ["Held, mean", "Held, worst"])];
-  const counts = (l) => (profile.attached ? [l.contended.toLocaleString("en")] : [l.acquisitions.toLocaleString("en"), share(l.contended, l.acquisitions)]);
+  const counts = (l) => (profile.attached ? [l.contended.toLocaleString("en")] : [l.acquisitions.toLocaleString("en"), share(l.contended, l.acquisitions + (l.gave_up ?? 0))]);
   const holds = (l) => (profile.attached ? [] : [l.hold_mean_ns, l.hold_worst_ns].map((ns) => (l.holds_timed ? duration(ns) : "–")));
   const rows = profile.locks.map((l) => [l.name, l.kind, String(l.process), ...counts(l), duration(l.waited_ns), duration(l.worst_ns), ...holds(l)]);
   return make("section", { id: "locks" }, make("h2", {}, "Locks"), table(titles, 2, rows));

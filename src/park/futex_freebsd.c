@@ -29,12 +29,12 @@ int pawl_futex_wait_bits(_Atomic(uint32_t) *word, uint32_t value, int clock, con
                          uint32_t bits)
 {
     (void)bits;
-    if (deadline != NULL && deadline->tv_sec < 0) /* the kernel would call it invalid */
+    int of = clock == CLOCK_REALTIME ? CLOCK_REALTIME : CLOCK_MONOTONIC;
+    if (deadline != NULL && pawl_left(of, deadline) == 0) /* before 0 is invalid there, and 0 has no end */
         return ETIMEDOUT;
-    struct _umtx_time until = {.clockid = clock == CLOCK_REALTIME ? CLOCK_REALTIME : CLOCK_MONOTONIC,
-                               .flags = UMTX_ABSTIME};
+    struct _umtx_time until = {._clockid = (uint32_t)of, ._flags = UMTX_ABSTIME};
     if (deadline != NULL)
-        until.timeout = *deadline;
+        until._timeout = *deadline;
     int error = umtx(word, UMTX_OP_WAIT_UINT_PRIVATE, value, deadline != NULL ? (void *)sizeof until : NULL,
                      deadline != NULL ? &until : NULL);
     pawl_count(PAWL_FUTEX_WAITS); /* a changed value is no error here, and not told apart */

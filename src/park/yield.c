@@ -77,17 +77,18 @@ bool pawl_yield(void)
     return !took_long;
 }
 
-/* If other threads want the CPU, it may take a round of their time slices until this one runs again. */
+/* If other threads want the CPU, it may take a round of their time slices until this one runs again. So it looks like a
+ * crowd until it is back: one thread finds out for all. */
 bool pawl_yield_alone(void)
 {
     enum { SWITCH = 8 }; /* ticks: a yield that takes longer has let another thread run */
     uint32_t start = pawl_ticks(), left = atomic_load_explicit(&crowded, memory_order_relaxed) - start;
     if (left - 1 < PAWL_TICKS(CROWD))
         return false;
+    atomic_store_explicit(&crowded, start + PAWL_TICKS(CROWD), memory_order_relaxed);
     pawl_yield_once();
     uint32_t now = pawl_ticks();
     bool alone = now - start <= SWITCH;
-    if (!alone)
-        atomic_store_explicit(&crowded, now + PAWL_TICKS(CROWD), memory_order_relaxed);
+    atomic_store_explicit(&crowded, alone ? now : now + PAWL_TICKS(CROWD), memory_order_relaxed);
     return alone;
 }

@@ -53,6 +53,18 @@ def a_program_outside_the_tree_needs_only_pkg_config():
 
 
 @test
+def the_prefix_may_have_spaces():
+    with folder() as f:
+        for name in ["meson", "ninja"]:  # that only tell what they were asked for
+            tool = pathlib.Path(f) / name
+            tool.write_text(f'#!/bin/sh\nprintf "[%s]" {name} "$@" >>{f}/asked\n')
+            tool.chmod(0o755)
+        p = run("make", "-C", root, "install", f"BUILD={f}/build", "PREFIX=/opt/a b", env=environment(PATH=f"{f}:/usr/bin:/bin"))
+        asked = (pathlib.Path(f) / "asked").read_text()
+        check(p.returncode == 0 and "[--prefix=/opt/a b]" in asked and "[-Dprefix=/opt/a b]" in asked, asked + p.stderr)
+
+
+@test
 def the_first_page_shows_the_example_as_it_is():
     page = (root / "README.md").read_text()
     check(f"```c\n{(root / 'examples/first.c').read_text()}```\n" in page, "README.md and examples/first.c differ")

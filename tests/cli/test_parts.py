@@ -105,9 +105,14 @@ def sweep_in_parts_merges_to_a_file_that_reports_read():
         refused([*BENCH, "--merge", f"{at}/1.json", f"{at}/1.json"], "in a file before it")
         refused(["bench", "tail", "--merge", f"{at}/1.json"], "of mutexbench")
         for change, why in [({"machine": {"cpu": "another"}}, "its machine differs"), ({"pawl": "0.0.9"}, "its pawl differs"),
-                            ({"part": {"parts": 3}}, "not a part of the same"), ({"points": [1]}, "not written by")]:
+                            ({"part": {"parts": 3}}, "not a part of the same"), ({"points": [1]}, "not written by"), ({"points": []}, "not written by")]:
             changed(f"{at}/2.json", f"{at}/other.json", change)
             refused([*BENCH, "--merge", f"{at}/1.json", f"{at}/other.json"], why)
+        for key in ["pawl", "format", "preset", "parameters", "machine", "unit"]:  # as any tool may have left them out
+            result = json.loads(pathlib.Path(f"{at}/1.json").read_text())
+            del result[key]
+            pathlib.Path(f"{at}/other.json").write_text(json.dumps(result))
+            refused([*BENCH, "--merge", f"{at}/other.json"], "not written by")
 
 
 def part(at, k, parts, *more):

@@ -48,14 +48,14 @@ sources() {
 
 packages_build() {
     local key
-    key=$(sources | (cd "$root" && xargs -d '\n' sha256sum) | sha256sum)
+    key=${CC-}$(sources | (cd "$root" && xargs -d '\n' sha256sum) | sha256sum)
     [ "$(cat "$work/key" 2>/dev/null)" != "$key" ] || return 0
     rm -rf "$work/packages"
     mkdir -p "$work/packages/pawl"
     sources | tar -C "$root" -cf - -T - | tar -C "$work/packages/pawl" -xf -
     cd "$work/packages/pawl"
-    # Debugging symbols would be thrown away.
-    DEB_BUILD_OPTIONS="nocheck noautodbgsym parallel=2 $option" DEB_CFLAGS_STRIP=-g dpkg-buildpackage -b -us -uc
+    # Debugging symbols would be thrown away. Warnings are errors, but not with the flags of a release, which bring others.
+    DEB_BUILD_OPTIONS="nocheck noautodbgsym parallel=2 $option" DEB_CFLAGS_STRIP=-g DEB_CFLAGS_APPEND=${option:+-Werror} dpkg-buildpackage -b -us -uc
     echo "$key" >"$work/key"
 }
 
@@ -149,7 +149,8 @@ by_cmake() {
     mkdir -p "$bare/tmp/tests/outside" "$bare/tmp/examples"
     cp -R "$root/tests/outside/cmake" "$bare/tmp/tests/outside"
     cp "$root/examples/first.c" "$bare/tmp/examples"
-    inside 'cmake -S tests/outside/cmake -B cmake && cmake --build cmake'
+    # With /bin first, CMake finds it behind the link /lib.
+    inside 'PATH=/bin:/usr/bin cmake -S tests/outside/cmake -B cmake && cmake --build cmake'
     says_two_million cmake/first
 }
 

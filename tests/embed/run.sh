@@ -75,6 +75,8 @@ promise copies_in_program_and_plugin refuses "$here/host_static" "$static"
 promise copy_in_program_and_library refuses "$here/host_static" "$library"
 promise copy_in_program_and_plugin_with_library refuses "$here/host_static" "$shared"
 promise library_of_program_and_copy_in_plugin refuses "$here/host_shared" "$static"
+cp "$library" "$work/elsewhere.so"
+promise library_of_program_and_one_elsewhere refuses "$here/host_shared" "$work/elsewhere.so"
 # shellcheck disable=SC2046
 promise copies_in_two_plugins refuses "$host" $(copies "$static")
 # shellcheck disable=SC2046

@@ -99,6 +99,7 @@ static void nobody_barges_past_a_waiter(const lock_info *unused)
 static const promise promises[] = {
     ONE("mutex", the_head_gets_it_in_every_state),
     ONE("mutex", one_after_the_other),
+    ONE("mutex", if_nobody_waits_it_is_released),
     ONE("mutex", nobody_barges_past_a_waiter),
 };
 

@@ -261,7 +261,7 @@ static void the_grace_is_over_when_it_is(const lock_info *unused)
     uint32_t due, after;
     do {
         w = behind(1, PAWL_AWAKE, UP);
-        due = mutex.due = pawl_ticks() - 1;
+        due = mutex.due = pawl_ticks() - PAWL_TICKS(GRACE) / 2;
         pawl_mutex_unlock(&mutex);
         after = pawl_ticks();
     } while (after - due >= PAWL_TICKS(GRACE));

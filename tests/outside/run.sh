@@ -79,10 +79,32 @@ cmake_finds_what_was_moved() {
     readelf -d "$work/cmake/first" | grep -q "RUNPATH.*$work/moved away/$lib"
 }
 
+# /lib, say, where that is a link to /usr/lib.
+cmake_finds_what_is_behind_a_link() {
+    mkdir "$work/link"
+    ln -s "$prefix/lib" "$work/link/lib"
+    by_cmake "$work/link" first
+}
+
 refuses_32_bits() {
     echo '#include <pawl/ticket.h>' >"$work/narrow.c"
     not ${CC:-cc} -m32 -I "$root/include" -fsyntax-only "$work/narrow.c" 2>"$work/said"
     grep -q 'Pawl needs a 64-bit machine' "$work/said"
+    # Meson, too; to it this compiler is one that works.
+    mkdir "$work/narrow"
+    printf '#!/bin/sh\ncase "$*" in\n*sanitycheck* | *--version* | *-Wl,*) exec gcc "$@" ;;\nesac\nexec gcc -m32 "$@"\n' >"$work/narrow/cc"
+    chmod +x "$work/narrow/cc"
+    printf '[binaries]\nc = "%s"\nar = "ar"\n[host_machine]\nsystem = "linux"\ncpu_family = "x86"\ncpu = "i686"\nendian = "little"\n' \
+        "$work/narrow/cc" | tr '"' "'" >"$work/narrow/file.ini"
+    not meson setup -Dtools=false -Dtests=false --cross-file "$work/narrow/file.ini" "$work/narrow/build" "$root" >"$work/said"
+    grep -q 'ERROR: .*Pawl needs a 64-bit machine' "$work/said"
+}
+
+# What takes glibc says so.
+musl_has_the_library_alone() {
+    not meson setup -Dtests=false --cross-file "$root/cross/musl.ini" "$work/musl" "$root" >"$work/said"
+    grep -q 'no interposer: it keeps locks inside the objects of glibc' "$work/said"
+    grep -q 'ERROR: .*the pawl command needs glibc.* -Dtools=false' "$work/said"
 }
 
 # meson_project DIRECTORY - a copy of the project
@@ -98,14 +120,22 @@ by_meson() {
     says_two_million installed "$work/meson/build/first"
 }
 
+# A wrap file and an archive, in a folder with a space; installed with libraries outside the prefix, where CMake finds them.
 by_meson_subproject() {
-    meson_project "$work/fallback"
-    mkdir "$work/fallback/subprojects"
-    ln -s "$root" "$work/fallback/subprojects/pawl"
-    meson setup --buildtype=plain "$work/fallback/build" "$work/fallback"
-    ninja -C "$work/fallback/build"
-    says_two_million "$work/fallback/build/first"
-    not test -e "$work/fallback/build/subprojects/pawl/pawl" # nor anything else but the library
+    local at="$work/a project" parts
+    meson_project "$at"
+    mkdir -p "$at/subprojects/packagefiles"
+    parts=$(sed -n 's/^subdir(.\([a-z]*\).)$/\1/p; /is_subproject/q' "$root/meson.build") # all that it needs
+    # shellcheck disable=SC2086 # one word each
+    tar -C "$root" --transform 's#^#pawl-0.1.0/#' -czf "$at/subprojects/packagefiles/pawl-0.1.0.tar.gz" meson.build meson_options.txt $parts
+    printf '[wrap-file]\ndirectory = pawl-0.1.0\nsource_filename = pawl-0.1.0.tar.gz\nsource_hash = %s\n' \
+        "$(sha256sum <"$at/subprojects/packagefiles/pawl-0.1.0.tar.gz" | cut -d ' ' -f 1)" >"$at/subprojects/pawl.wrap"
+    meson setup --buildtype=plain --prefix "$at/prefix" --libdir "$at/apart/lib" "$at/build" "$at"
+    ninja -C "$at/build"
+    says_two_million "$at/build/first"
+    not test -e "$at/build/subprojects/pawl-0.1.0/pawl" # nor anything else but the library
+    meson install -C "$at/build" --no-rebuild
+    by_cmake "$at/apart" first
 }
 
 export OBJECTS=$work/objects # of vendor.sh
@@ -134,10 +164,14 @@ vendored() {
     [ -z "$options" ] || grep -q pawl_nodes_refill "$at/names" || not grep -q pawl_park "$at/names" # but for the pool of nodes
 }
 
+# In a folder whose name looks like parts of a tree.
 is_headers_alone() {
-    (cd "$work" && "$root/scripts/vendor.sh" --freestanding ticket alone)
-    test -e "$work/alone/include/pawl/ticket.h"
-    not test -e "$work/alone/src"
+    mkdir "$work/my include"
+    (cd "$work/my include" && TMPDIR=$PWD "$root/scripts/vendor.sh" --freestanding ticket "src/a (1) src" >"$work/written")
+    test "$(ls "$work/my include")" = src
+    test -e "$work/my include/src/a (1) src/include/pawl/ticket.h"
+    not test -e "$work/my include/src/a (1) src/src"
+    test "$(sort "$work/written")" = "$(find "$work/my include" -type f ! -name LICENSE | sort)"
 }
 
 # vendored_files LOCK [--freestanding] - they are all that a compiler asks for; vendor.sh has linked them. Prints the name of
@@ -170,23 +204,36 @@ every_header_can_be_vendored() {
     test "$(xargs <"$work/alone.txt")" = 'tts ticket retrograde capacitor_plain' # as docs/embedding.md says
 }
 
-vendor_refuses() {
+# vendor_refuses_this ARGUMENT... - in one line, and nothing is written
+vendor_refuses_this() {
     local said
+    said=$(not "$root/scripts/vendor.sh" "$@" 2>&1 >/dev/null)
+    test "$(echo "$said" | grep -c '^vendor.sh: ')/$(echo "$said" | wc -l)" = 1/1
+    not test -e "$work/x"
+}
+
+vendor_refuses() {
     mkdir -p "$work/full"
     touch "$work/full/file"
-    for arguments in "no_such_lock $work/x" "ticket $work/full" "--freestanding pawl_mutex $work/x" "ticket"; do
-        # shellcheck disable=SC2086
-        said=$(not "$root/scripts/vendor.sh" $arguments 2>&1 >/dev/null)
-        test "$(echo "$said" | grep -c '^vendor.sh: ')/$(echo "$said" | wc -l)" = 1/1
-        not test -e "$work/x"
-    done
+    vendor_refuses_this no_such_lock "$work/x"
+    vendor_refuses_this 't.s' "$work/x"
+    vendor_refuses_this '' "$work/x"
+    vendor_refuses_this ticket "$work/full"
+    vendor_refuses_this ticket "$work/full/file"
+    vendor_refuses_this ticket /dev/null/x
+    vendor_refuses_this --freestanding ticket /proc/x
+    vendor_refuses_this --freestanding pawl_mutex "$work/x"
+    vendor_refuses_this ticket
+    CC=/no/such vendor_refuses_this ticket "$work/x"
 }
 
 promise by_pkg_config by_pkg_config
 promise by_cmake by_cmake "$prefix" first first_static
 promise cmake_refuses_another_version cmake_refuses_another_version
 promise cmake_finds_what_was_moved cmake_finds_what_was_moved
+promise cmake_finds_what_is_behind_a_link cmake_finds_what_is_behind_a_link
 [ "$(uname -m)" != x86_64 ] || promise refuses_32_bits refuses_32_bits
+promise musl_has_the_library_alone musl_has_the_library_alone
 promise by_meson by_meson
 promise by_meson_subproject by_meson_subproject
 promise vendored_hapax_vw vendored gcc '' hapax_vw

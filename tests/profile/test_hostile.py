@@ -161,6 +161,30 @@ def profile_bears_a_program_that_ruins_its_tables():
         check(profile["waits"] and all(w["waiter"] is None for w in profile["waits"]), str(profile["waits"]))
 
 
+# As if so many locks had been waited for already.
+FULL = TABLES + r"""
+__attribute__((constructor)) static void begin(void)
+{
+    char line[1000];
+    unsigned long from, to;
+    for (FILE *f = fopen("/proc/self/maps", "r"); fgets(line, sizeof line, f) != NULL;)
+        if (strstr(line, STATS_MAPPING) != NULL && sscanf(line, "%lx-%lx", &from, &to) == 2 && to - from >= sizeof(stats_table))
+            ((stats_table *)from)->details_used = STATS_DETAILS - 1;
+}
+"""
+
+
+@test
+def locks_without_room_for_a_histogram_are_counted_all_the_same():
+    with folder() as f:
+        p = pawl("profile", "--json", f"{f}/p", "--", "env", f"LD_PRELOAD={shim(f, FULL)}:{default_library()}", culprit(), "exit", 2)
+        check(p.returncode == 0, f"exit {p.returncode}: {p.stderr}")
+        profile = read(f"{f}/p")
+        check_culprit(profile)
+        process, lock = profile["processes"][-1], profile["locks"][0]
+        check(process["contended"] == lock["contended"] == 4 and process["waited_ns"] == lock["waited_ns"] == sum(w["total_ns"] for w in profile["waits"]), str(lock))
+
+
 @test
 def profile_keeps_what_was_preloaded_before():
     with folder() as f:

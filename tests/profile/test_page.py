@@ -6,7 +6,7 @@ import json
 import pathlib
 import sys
 
-from harness import Skipped, check, eventually, folder, pawl, root, test
+from harness import Skipped, check, eventually, folder, pawl, root, run, test
 from profiles import attached, culprit, hottest, line_of, obstacle, running
 import harness
 
@@ -144,8 +144,106 @@ def folded_stacks_and_trace_events_are_what_others_read():
         events = json.loads(pathlib.Path(f, "t").read_text())["traceEvents"]
         waits = [e for e in events if e["ph"] == "X" and e["name"] == "wait for wanted"]
         check(len(waits) == 6 and all(e["dur"] >= 10e3 and "holder_a" in e["args"]["blocked by"] for e in waits), str(waits))
-        holds = [e for e in events if e["ph"] == "X" and e["name"] == "holds wanted"]
+        holds = [e for e in events if e["ph"] == "b" and e["name"] == "holds wanted"]
         check(len(holds) == 6 and {e["tid"] for e in holds}.isdisjoint({e["tid"] for e in waits}), str(holds))
+
+
+def check_trace(path):
+    """By the rules of the trace event format: what each kind of event has, ends that belong to beginnings, and slices of a thread that
+    follow each other or lie one in the other, because viewers drop those that overlap."""
+    trace = json.loads(pathlib.Path(path).read_text(encoding="utf-8"))
+    check(trace["displayTimeUnit"] in ("ms", "ns"), trace["displayTimeUnit"])
+    slices, begun = {}, {}
+    for e in trace["traceEvents"]:
+        needed = ("pid",) if e["name"] == "process_name" else ("pid", "tid")
+        whole = all(isinstance(e[k], int) and e[k] >= 0 for k in needed) and isinstance(e["name"], str) and e["name"]
+        check(whole and isinstance(e["args"], dict), str(e))
+        if e["ph"] == "M":
+            check(e["name"] in ("process_name", "thread_name") and isinstance(e["args"]["name"], str), str(e))
+            continue
+        check(isinstance(e["ts"], (int, float)) and e["ts"] >= 0 and isinstance(e["cat"], str), str(e))
+        if e["ph"] == "X":
+            check(e["dur"] >= 0, str(e))
+            slices.setdefault((e["pid"], e["tid"]), []).append((round(e["ts"] * 1000), round((e["ts"] + e["dur"]) * 1000)))
+        else:
+            key = (e["pid"], e["cat"], e["id"], e["name"])
+            check(e["ph"] in "be" and (e["ph"] == "e") == (key in begun), str(e))
+            check(e["ts"] >= begun.pop(key, 0), str(e))
+            begun.update({key: e["ts"]} if e["ph"] == "b" else {})
+    check(not begun, f"never ended: {begun}")
+    for thread, spans in slices.items():
+        open_ends = []
+        for start, end in sorted(spans, key=lambda s: (s[0], -s[1])):
+            while open_ends and open_ends[-1] <= start:
+                open_ends.pop()
+            check(not open_ends or end <= open_ends[-1], f"{thread}: {start} to {end} overlaps with another that ends at {open_ends}")
+            open_ends.append(end)
+    return slices
+
+
+# Thread a holds one while b waits, goes on, and waits for two, all before b runs again: b is told to stay where it is.
+OVERLAP = r"""
+#define _GNU_SOURCE
+#include <pthread.h>
+#include <semaphore.h>
+#include <unistd.h>
+#include "asleep.h"
+static pthread_mutex_t one = PTHREAD_MUTEX_INITIALIZER, two = PTHREAD_MUTEX_INITIALIZER;
+static volatile pid_t tids[3];
+static sem_t held, taken;
+static void until_asleep(int who) { while (tids[who] == 0 || !is_asleep(tids[who])) nap(1); nap(5); }
+static void *a(void *p)
+{
+    tids[0] = gettid();
+    pthread_mutex_lock(&one);
+    sem_post(&held), sem_post(&held);
+    until_asleep(1), until_asleep(2);
+    pthread_mutex_unlock(&one); /* b or c has it now, and keeps it until a waits for two */
+    sem_wait(&taken);
+    pthread_mutex_lock(&two);
+    pthread_mutex_unlock(&two);
+    return p;
+}
+static void *other(void *p)
+{
+    static int first = 1;
+    sem_wait(&held);
+    tids[p != NULL ? 2 : 1] = gettid();
+    pthread_mutex_lock(&one);
+    if (first) {
+        first = 0;
+        pthread_mutex_lock(&two);
+        sem_post(&taken);
+        until_asleep(0);
+        pthread_mutex_unlock(&one); /* the other's wait, which began when a had it, ends before a's for two */
+        nap(20);
+        pthread_mutex_unlock(&two);
+    } else {
+        pthread_mutex_unlock(&one);
+    }
+    return p;
+}
+int main(void)
+{
+    pthread_t t[3];
+    pthread_create(&t[0], NULL, a, NULL);
+    pthread_create(&t[1], NULL, other, NULL);
+    pthread_create(&t[2], NULL, other, &held);
+    for (int i = 0; i < 3; i++) pthread_join(t[i], NULL);
+}
+"""
+
+
+@test
+def trace_events_obey_the_rules_of_their_format():
+    with folder() as f:
+        pathlib.Path(f, "overlap.c").write_text(OVERLAP)
+        p = run("cc", "-w", "-g", "-O1", f"-I{root}/tests/profile", "-o", f"{f}/overlap", f"{f}/overlap.c", "-lpthread")
+        check(p.returncode == 0, p.stderr)
+        for command, status in [((f"{f}/overlap",), 0), ((culprit(), "exit", 3), 0), ((culprit(), "fork", 2), 0), ((culprit(), "cond"), 0),
+                                ((harness.build / "tests/profile/waiters", "deadlock"), 128 + 9)]:
+            p = pawl("profile", "--trace", f"{f}/t", "--", *command)
+            check(p.returncode == status and check_trace(f"{f}/t"), f"{command}: exit {p.returncode}: {p.stderr}")
 
 
 @test

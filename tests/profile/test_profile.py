@@ -386,23 +386,3 @@ def profile_blames_the_line_that_made_sqlite_hold_its_lock():
             mine = next(i for i, x in enumerate(found) if "libsqlite3" not in x.get("module", ""))
             check(mine > 0 and found[mine]["function"] == function and found[mine]["line"] == line_of(mark, "culprit_sqlite.c"), str(found))
             check(found[mine - 1]["function"] == "sqlite3_exec", str(found))
-
-
-def sqlite_debug_file():
-    """Where the symbols of the SQLite library are that programs here use, or None."""
-    libraries = run("ldd", harness.build / "tests/profile/culprit_sqlite").stdout
-    library = next(pathlib.Path(l.split()[2]).resolve() for l in libraries.splitlines() if "libsqlite3" in l)
-    number = re.search("Build ID: ([0-9a-f]+)", run("readelf", "-n", library).stdout)
-    places = [library.with_name(library.name + ".debug")]
-    places += [pathlib.Path(f"/usr/lib/debug/.build-id/{number[1][:2]}/{number[1][2:]}.debug")] if number else []
-    return next((p for p in places if p.exists()), None)
-
-
-@test
-def profile_names_the_lines_inside_sqlite_by_its_debug_symbols():
-    with folder() as f:
-        _, holder = sqlite_stacks(f)
-        if sqlite_debug_file() is None:
-            raise Skipped("libsqlite3-0-dbgsym is not installed")
-        inside = [(x.get("function"), pathlib.Path(x.get("file", "")).name) for x in holder if "libsqlite3" in x.get("module", "")]
-        check(("sqlite3_exec", "sqlite3.c") in inside and all(name and file == "sqlite3.c" for name, file in inside), str(inside))

@@ -9,15 +9,11 @@
  *   others    one waits for a condition variable until a deadline, and then for the mutex, which has another owner; one wants
  *             a spin lock, and gets it; one a process-shared mutex
  *   hang      N want a mutex, and never get it; then SIGKILL comes
- *   interrupted  one waits for a semaphore; again and again a signal handler ends its wait, and then it does something else for a while
- *   restarted    the same, but the wait goes on after the handler, which wakes nobody by futex()
  *   deadlock  two have a mutex each and want the other's, and a third waits for a condition variable; then SIGKILL comes
  */
 #include "asleep.h"
 
 #include <pthread.h>
-#include <linux/futex.h>
-#include <semaphore.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -220,44 +216,6 @@ static void hang(int count)
     kill(getpid(), SIGKILL);
 }
 
-/* ---- signal handlers that end waits */
-
-static sem_t never;
-static bool calls_futex;
-
-static void handle(int signal)
-{
-    static uint32_t word;
-    (void)signal;
-    if (calls_futex)
-        syscall(SYS_futex, &word, FUTEX_WAKE, 1);
-}
-
-static void *wait_again_and_again(void *argument)
-{
-    __atomic_store_n(&threads[0], (pid_t)syscall(SYS_gettid), __ATOMIC_RELEASE);
-    for (;;) {
-        sem_wait(&never);
-        nap(5);
-    }
-    return argument;
-}
-
-static void interrupt(bool restarts)
-{
-    pthread_t thread;
-    struct sigaction action = {.sa_handler = handle, .sa_flags = restarts ? SA_RESTART : 0};
-    calls_futex = restarts;
-    sigaction(SIGUSR2, &action, NULL);
-    sem_init(&never, 0, 0);
-    pthread_create(&thread, NULL, wait_again_and_again, NULL);
-    for (;;) {
-        await_asleep(0);
-        nap(10);
-        pthread_kill(thread, SIGUSR2);
-    }
-}
-
 static void hold_shared(void)
 {
     threads[0] = 0;
@@ -316,10 +274,6 @@ int main(int argc, char **argv)
     }
     if (strcmp(kind, "hang") == 0)
         hang(argc > 2 ? atoi(argv[2]) : 1);
-    if (strcmp(kind, "interrupted") == 0)
-        interrupt(false);
-    if (strcmp(kind, "restarted") == 0)
-        interrupt(true);
     pthread_create(&other, NULL, repeat, &first);
     while (strcmp(kind, "exec") == 0)
         pause();

@@ -28,17 +28,22 @@ promise() {
     fi
 }
 
+# work_of CARGO - its folder in the build folder
+work_of() {
+    "$1" --version | tr -c 'a-z0-9.\n' - | sed 's/^/rust-/'
+}
+
 # with CARGO COMMAND... - that cargo, with its own rustc and rustdoc
 with() {
     local cargo=$1
     shift
-    CARGO=$cargo WORK=rust-$("$cargo" --version | tr -c 'a-z0-9.\n' -) PATH=$(dirname "$cargo"):$PATH "$crate/run.sh" "$build" "$@"
+    CARGO=$cargo WORK=$(work_of "$cargo") PATH=$(dirname "$cargo"):$PATH "$crate/run.sh" "$build" "$@"
 }
 
 # Counted by cargo, so that a test that is not there is missed.
 tests_pass() {
     with "$1" test | tee "$work/tested"
-    test "$(awk '/^test result: ok/ { n += $4 } END { print n }' "$work/tested")" -ge 28
+    test "$(awk '/^test result: ok/ { n += $4 } END { print n }' "$work/tested")" -ge 33
 }
 
 example_runs() {
@@ -94,6 +99,16 @@ folder_may_have_spaces() {
     printf 'prefix=%s\nName: pawl\nDescription: .\nVersion: 0.1.0\nLibs: -L${prefix}/lib -lpawl\nCflags: -I${prefix}/include\n' \
         "$work/with\\ space" >"$work/pawl.pc"
     test "$(PKG_CONFIG_PATH=$work BY_PKG_CONFIG=1 with "$1" run --quiet --example first)" = 2000000
+    # And if Pawl is elsewhere the next time, that is not overlooked.
+    ! PKG_CONFIG_PATH='' PKG_CONFIG_LIBDIR=/no/such BY_PKG_CONFIG=1 with "$1" build 2>"$work/said" || return 1
+    grep -q 'pawl: "pkg-config".*Package pawl was not found' "$work/said"
+}
+
+# libpawl.a becomes part of the program, which then needs no other file.
+static_library_is_linked() {
+    test "$(PAWL_STATIC=1 with "$1" run --quiet --example first)" = 2000000
+    readelf -d "$build/$(work_of "$1")/target/debug/examples/first" >"$work/needs"
+    ! grep libpawl "$work/needs"
 }
 
 debian=/usr/bin/cargo
@@ -104,6 +119,7 @@ promise builds_without_std with $debian build --lib --no-default-features
 promise fair_unlock_is_called fair_unlock_is_called $debian
 promise compares compares $debian
 promise folder_may_have_spaces folder_may_have_spaces $debian
+promise static_library_is_linked static_library_is_linked $debian
 promise says_what_is_missing says_what_is_missing $debian
 [ "$(readlink -f "$other")" = "$(readlink -f $debian)" ] || promise example_runs_with_another_cargo example_runs "$other"
 

@@ -169,7 +169,8 @@ lock!(
     pawl_rust_hemlock_naive_lock, pawl_rust_hemlock_naive_trylock, pawl_rust_hemlock_naive_unlock);
 
 lock!(
-    /// Hemlock: first come, first served, one word. The thread that locks must unlock.
+    /// Hemlock: first come, first served, one word. The thread that locks must unlock: if it ends instead, because a guard
+    /// was forgotten, the process aborts.
     Hemlock, HemlockGuard, RawHemlock, 1, GuardNoSend,
     pawl_rust_hemlock_lock, pawl_rust_hemlock_trylock, pawl_rust_hemlock_unlock);
 

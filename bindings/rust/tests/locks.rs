@@ -215,3 +215,129 @@ fn statics_need_no_initialisation() {
     drop(value);
     giver.join().unwrap();
 }
+
+/// A guard that can be sent outlives the thread that locked: the lock must not point into that thread's memory.
+fn unlocks_after_the_thread<R: RawMutex + Send + Sync>()
+where
+    R::GuardMarker: Send,
+{
+    let mutex = lock_api::Mutex::<R, usize>::new(0);
+    thread::scope(|s| {
+        for _ in 0..3 {
+            *s.spawn(|| mutex.lock()).join().unwrap() += 1;
+        }
+        std::mem::forget(s.spawn(|| mutex.lock()).join().unwrap());
+    });
+    assert!(mutex.try_lock().is_none());
+    unsafe { mutex.force_unlock() };
+    assert_eq!(*mutex.lock(), 3);
+}
+
+#[test]
+fn guards_outlive_threads() {
+    unlocks_after_the_thread::<RawMutex_>();
+    unlocks_after_the_thread::<RawFairMutex>();
+    unlocks_after_the_thread::<RawTts>();
+    unlocks_after_the_thread::<RawTicket>();
+    unlocks_after_the_thread::<RawTwa>();
+    unlocks_after_the_thread::<RawTwaHapax>();
+    unlocks_after_the_thread::<RawClh>();
+    unlocks_after_the_thread::<RawLifo>();
+    unlocks_after_the_thread::<RawRetrograde>();
+    unlocks_after_the_thread::<RawRetrogradeCoin>();
+    unlocks_after_the_thread::<RawRetrogradeTwa>();
+    unlocks_after_the_thread::<RawCapacitorPlain>();
+    unlocks_after_the_thread::<RawCapacitorTts>();
+    unlocks_after_the_thread::<RawCapacitorTicket>();
+    unlocks_after_the_thread::<RawCapacitorLifo>();
+    unlocks_after_the_thread::<RawCapacitorMultilane>();
+}
+
+/// Runs one test of this program again, in a process of its own, and returns what it says and its signal.
+fn again(test: &str, part: &str) -> (String, Option<i32>) {
+    use std::os::unix::process::ExitStatusExt;
+    let me = std::process::Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", test, "--nocapture"])
+        .env("PART", part)
+        .output()
+        .unwrap();
+    (String::from_utf8_lossy(&me.stderr).into_owned(), me.status.signal())
+}
+
+fn forgets<R: RawMutex + Send + Sync + 'static>() {
+    let mutex: &'static lock_api::Mutex<R, ()> = Box::leak(Box::new(lock_api::Mutex::new(())));
+    thread::spawn(|| std::mem::forget(mutex.lock())).join().unwrap();
+    drop(mutex.lock()); // would wait in the memory of a thread that is gone
+}
+
+/// Hemlock's locks point into their owner's thread. Forgetting a guard is safe Rust, so it must not end in freed memory.
+#[test]
+fn owner_of_a_hemlock_does_not_end() {
+    const ABORT: i32 = 6;
+    match std::env::var("PART").as_deref() {
+        Ok("naive") => forgets::<RawHemlockNaive>(),
+        Ok("hemlock") => forgets::<RawHemlock>(),
+        Ok("overlap") => forgets::<RawHemlockOverlap>(),
+        Ok("oh1") => forgets::<RawHemlockOh1>(),
+        Ok("oh2") => forgets::<RawHemlockOh2>(),
+        Ok("chain") => forgets::<RawHemlockChain>(),
+        Ok(_) => {
+            let mutex: &'static Hemlock<()> = Box::leak(Box::new(Hemlock::new(())));
+            thread::spawn(|| std::mem::forget(mutex.try_lock())).join().unwrap();
+        }
+        Err(_) => {
+            for part in ["naive", "hemlock", "overlap", "oh1", "oh2", "chain", "try_lock"] {
+                let (said, signal) = again("owner_of_a_hemlock_does_not_end", part);
+                assert_eq!(signal, Some(ABORT), "{part}: {said}");
+                assert!(said.contains("pawl: a thread ends that owns a Hemlock lock"), "{part}: {said}");
+            }
+        }
+    }
+}
+
+/// A thread may keep a guard to its end, if that drops it.
+#[test]
+fn guard_of_a_hemlock_may_be_thread_local() {
+    static LOCK: Hemlock<u32> = Hemlock::new(0);
+    thread_local!(static KEPT: std::cell::RefCell<Option<HemlockGuard<'static, u32>>> = Default::default());
+    for _ in 0..3 {
+        thread::spawn(|| KEPT.with(|k| *k.borrow_mut() = Some(LOCK.lock()))).join().unwrap();
+        *LOCK.lock() += 1;
+    }
+    assert_eq!(*LOCK.lock(), 3);
+}
+
+/// Waiters of several mutexes at once are a mistake, but one that safe Rust can make: each gets its own mutex back.
+fn serves_waiters_of_several_mutexes<R: RawWait + Send + Sync>() {
+    const WAITERS: usize = 6;
+    let (mutexes, condvar) = ([(); 3].map(|()| lock_api::Mutex::<R, usize>::new(0)), Condvar::new());
+    let (seen, ended) = ([(); WAITERS].map(|()| Seen::default()), AtomicUsize::new(0));
+    thread::scope(|s| {
+        for (i, seen) in seen.iter().enumerate() {
+            let (mutex, condvar, ended) = (&mutexes[i % 3], &condvar, &ended);
+            s.spawn(move || {
+                let mut held = mutex.lock();
+                seen.here();
+                condvar.wait(&mut held);
+                assert!(mutex.try_lock().is_none());
+                *held += 1;
+                ended.fetch_add(1, Ordering::SeqCst);
+            });
+        }
+        seen.iter().for_each(Seen::await_asleep);
+        while ended.load(Ordering::SeqCst) < WAITERS {
+            condvar.notify_one();
+            condvar.notify_all();
+            thread::yield_now();
+        }
+    });
+    for mutex in &mutexes {
+        assert_eq!(*mutex.lock(), WAITERS / 3);
+    }
+}
+
+#[test]
+fn condvar_copes_with_several_mutexes() {
+    serves_waiters_of_several_mutexes::<RawMutex_>();
+    serves_waiters_of_several_mutexes::<RawFairMutex>();
+}
