@@ -3,7 +3,6 @@
 
 #include "../lab/machine.h"
 
-#include <linux/futex.h>
 #include <linux/membarrier.h>
 #include <pthread.h>
 #include <sched.h>
@@ -44,17 +43,9 @@ void sim_membarriers(void)
 static _Alignas(256) _Atomic uint32_t ball;
 static _Atomic uint32_t over;
 static int players[2];
-static sim_game played;
+static bool busy;
 
-/* Short bursts: in a long one, other programs take a CPU away. The best counts, but of those that sleep the first quartile: what
- * an idle CPU takes to wake up differs from time to time. */
-enum {
-    ROUNDS = 40000,
-    BURST = 64,
-    FUTEX_ROUNDS = 400,
-    FUTEX_BURST = 8,
-    FUTEX_BURSTS = FUTEX_ROUNDS / FUTEX_BURST
-};
+enum { ROUNDS = 40000, BURST = 64 }; /* short bursts: in a long one, other programs take a CPU away */
 
 static void sit_down(int player)
 {
@@ -70,33 +61,23 @@ static int by_size(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* One player's part of a game: waits for its turn, and gives it to the other. Returns what a burst took per turn, in
+/* One player's part of a game: waits for its turn, and gives it to the other. Returns what the best burst took per turn, in
  * nanoseconds. */
 static double play(uint32_t player)
 {
-    bool sleeps = played == SIM_FUTEXES;
-    uint32_t rounds = sleeps ? FUTEX_ROUNDS : ROUNDS, burst = sleeps ? FUTEX_BURST : BURST;
-    double best = 1e18, from = 0, all[FUTEX_BURSTS] = {0};
-    for (uint32_t i = 0; i < rounds; i++) {
-        uint32_t turn = 2 * i + player, seen;
-        while ((seen = atomic_load_explicit(&ball, memory_order_acquire)) != turn)
-            if (sleeps)
-                lab_raw_syscall(SYS_futex, (const long[6]){(long)&ball, FUTEX_WAIT_PRIVATE, seen});
-        if (i % burst == 0) {
-            double now = now_ns(), took = (now - from) / (2 * burst);
+    double best = 1e18, from = 0;
+    for (uint32_t i = 0; i < ROUNDS; i++) {
+        uint32_t turn = 2 * i + player;
+        while (atomic_load_explicit(&ball, memory_order_acquire) != turn)
+            ;
+        if (i % BURST == 0) {
+            double now = now_ns(), took = (now - from) / (2 * BURST);
             best = i > 0 && took < best ? took : best;
-            if (sleeps)
-                all[i / burst] = i > 0 ? took : 0;
             from = now;
         }
         atomic_store_explicit(&ball, turn + 1, memory_order_release);
-        if (sleeps)
-            lab_raw_syscall(SYS_futex, (const long[6]){(long)&ball, FUTEX_WAKE_PRIVATE, 1});
     }
-    if (!sleeps)
-        return best;
-    qsort(all, FUTEX_BURSTS, sizeof all[0], by_size);
-    return all[FUTEX_BURSTS / 4];
+    return best;
 }
 
 double sim_interruption;
@@ -122,7 +103,7 @@ static void *other_player(void *unused)
 {
     (void)unused;
     sit_down(1);
-    if (played == SIM_BUSY)
+    if (busy)
         be_interrupted();
     else
         play(1);
@@ -130,10 +111,10 @@ static void *other_player(void *unused)
 }
 
 /* Nanoseconds from one player to the other; negative if there is no second thread. */
-double sim_one_way(sim_game g, int first, int second)
+double sim_one_way(int first, int second)
 {
     pthread_t other;
-    played = g;
+    busy = false;
     players[0] = first;
     players[1] = second;
     atomic_store(&ball, 0);
@@ -149,7 +130,7 @@ double sim_one_way(sim_game g, int first, int second)
 sim_time sim_busy_membarrier(int first, int second)
 {
     pthread_t other;
-    played = SIM_BUSY;
+    busy = true;
     players[0] = first;
     players[1] = second;
     atomic_store(&over, 0);
@@ -159,8 +140,15 @@ sim_time sim_busy_membarrier(int first, int second)
         return 0;
     while (atomic_load(&ball) == 0) /* it is not busy yet */
         ;
-    sim_time took = sim_best_of(sim_membarriers, SIM_MEMBARRIERS);
+    double
+        all[SIM_MEMBARRIERS]; /* the best would be of a moment in which the other thread had lost its CPU */
+    for (int i = 0; i < SIM_MEMBARRIERS; i++) {
+        double from = now_ns();
+        lab_raw_syscall(SYS_membarrier, (const long[6]){MEMBARRIER_CMD_PRIVATE_EXPEDITED});
+        all[i] = now_ns() - from;
+    }
     atomic_store(&over, 1);
     pthread_join(other, NULL);
-    return took;
+    qsort(all, SIM_MEMBARRIERS, sizeof all[0], by_size);
+    return (sim_time)(all[SIM_MEMBARRIERS / 2] * 1000);
 }

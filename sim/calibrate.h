@@ -9,11 +9,19 @@ sim_time sim_best_of(void run(void), int times);
 enum { SIM_MEMBARRIERS = 100 };
 void sim_membarriers(void);
 
-/* Nanoseconds from a thread on one CPU to one on another, by what it polls or sleeps on; negative if there is no second
- * thread. */
-typedef enum sim_game { SIM_LINES, SIM_FUTEXES, SIM_BUSY } sim_game;
-double sim_one_way(sim_game g, int first, int second);
+/* Nanoseconds from a thread on one CPU to one on another that polls; negative if there is no second thread. */
+double sim_one_way(int first, int second);
 
 /* What a membarrier takes while another CPU is busy; and how long that one is interrupted, in nanoseconds, 0 if it was not. */
 sim_time sim_busy_membarrier(int first, int second);
 extern double sim_interruption;
+
+/* calibrate_kernel.c: of the scheduler and of the hypervisor, in nanoseconds, each by something that does nothing else.
+ * Negative if there is no second thread. */
+double sim_yield_in_turn(int cpu); /* with another thread of the CPU          */
+double sim_sleep_in_turn(int cpu); /* one wakes the other, and sleeps         */
+void sim_wake_other(int first, int second, double *call,
+                    double *until); /* the waker's call; until the other runs */
+double sim_timer_lateness(int cpu);
+double sim_pull(int first, int second); /* until an idle CPU takes a thread that waits for another one */
+void sim_gaps(int cpu, double *length, double *apart); /* 0 if there are none */

@@ -13,6 +13,7 @@ enum { BUCKETS = 256, APART = 256 };
 
 static char buckets[BUCKETS][APART] __attribute__((aligned(APART))); /* only their addresses count */
 static sim_thread *sleepers[BUCKETS];
+uint64_t kernel_calls[PAWL_EVENTS];
 
 void kernel_boot(void)
 {
@@ -62,7 +63,7 @@ static void time_out(void *of, unsigned generation)
         remove_sleeper(t);
     t->futex = 0;
     t->timed_out = true;
-    sim_wake(t, sim_now());
+    sim_wake(t, sim_now(), NULL);
 }
 
 /* Until somebody wakes it, or that time comes. */
@@ -71,16 +72,19 @@ void kernel_sleep(sim_thread *t, sim_time when)
     t->timed_out = false;
     t->resumption++; /* a timer of an earlier sleep is for nobody now */
     if (when != SIM_NEVER)
-        sim_at(when > t->clock ? when : t->clock, time_out, t, t->resumption);
+        sim_at((when > t->clock ? when : t->clock) + sim_hardware.slack, time_out, t, t->resumption);
     sim_block(t);
 }
 
 static long futex_wait(sim_thread *t, uintptr_t address, uint32_t expected, sim_time until, uint32_t bits)
 {
+    kernel_calls[PAWL_FUTEX_WAITS]++;
     sim_touch(t, (uintptr_t)buckets[bucket_of(address)]);
     sim_sync(t);
-    if ((uint32_t)sim_read(address, 4) != expected)
+    if ((uint32_t)sim_read(address, 4) != expected) {
+        kernel_calls[PAWL_FUTEX_WAITS_VOID]++;
         return kernel_fail(EAGAIN);
+    }
     sim_charge(t, sim_hardware.futex_wait);
     t->futex_bits = bits;
     add_sleeper(t, address);
@@ -105,7 +109,8 @@ static int futex_wake(sim_thread *t, uintptr_t address, int limit, uint32_t bits
             add_sleeper(s, move_to);
         } else {
             sim_charge(t, sim_hardware.futex_wake);
-            sim_wake(s, t->clock);
+            if (sim_wake(s, t->clock, t->cpu))
+                sim_charge(t, sim_hardware.delivery);
         }
     }
     return found;
@@ -126,8 +131,10 @@ long kernel_futex(const long *a)
         return futex_wait(t, address, (uint32_t)a[2], timeout != NULL ? kernel_moment(timeout) : SIM_NEVER,
                           (uint32_t)a[5]);
     case FUTEX_WAKE:
+        kernel_calls[PAWL_FUTEX_WAKES]++;
         return futex_wake(t, address, (int)a[2], FUTEX_BITSET_MATCH_ANY, 0);
     case FUTEX_WAKE_BITSET:
+        kernel_calls[PAWL_FUTEX_WAKES]++;
         return futex_wake(t, address, (int)a[2], (uint32_t)a[5], 0);
     case FUTEX_CMP_REQUEUE:
         if ((uint32_t)sim_read(address, 4) != (uint32_t)a[5])

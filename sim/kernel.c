@@ -115,6 +115,7 @@ static long membarrier(int command)
     default:
         return kernel_fail(EINVAL);
     }
+    kernel_calls[PAWL_MEMBARRIERS]++;
     kernel_enter(t);
     for (unsigned i = 0; i < cpus; i++) {
         sim_thread *other = sim_cpus[i].current;

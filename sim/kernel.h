@@ -3,9 +3,14 @@
 
 #include "sim.h"
 
+#include "../src/park/events.h"
+
 #include <time.h>
 
 void kernel_boot(void);
+
+/* System calls since the start of the machine, of every lock: libpawl counts only its own. */
+extern uint64_t kernel_calls[PAWL_EVENTS];
 
 /* Sets errno; returns -1. */
 long kernel_fail(int error);

@@ -8,16 +8,17 @@ const char *const sim_distance_names[SIM_DISTANCES] = {"core", "cluster", "socke
 const char *const sim_protocol_names[SIM_PROTOCOLS] = {"mesi", "moesi", "mesif"};
 
 const sim_key sim_keys[KEYS] = {
-#define KEY(name, kind, member)                                                                              \
+#define KEY(name, kind, member) LEAST(name, kind, member, 0)
+#define LEAST(name, kind, member, least)                                                                     \
     {                                                                                                        \
-        name, kind, offsetof(sim_machine, member)                                                            \
+        name, kind, offsetof(sim_machine, member), least                                                     \
     }
-    KEY("cycle", TIME, cycle),
+    LEAST("cycle", TIME, cycle, 1),
     KEY("hit", TIME, hit),
     KEY("atomic", TIME, atomic),
     KEY("fence", TIME, fence),
     KEY("pause", TIME, pause),
-    KEY("clock", TIME, clock),
+    LEAST("clock", TIME, clock, 1),
     KEY("step", TIME, step),
     KEY("mersenne", TIME, mersenne),
     KEY("smt", FACTOR, smt),
@@ -29,20 +30,26 @@ const sim_key sim_keys[KEYS] = {
     KEY("occupancy", TIME, occupancy),
     KEY("memory", TIME, memory),
     KEY("syscall", TIME, syscall),
+    KEY("yield", TIME, yield),
     KEY("futex-wait", TIME, futex_wait),
     KEY("futex-wake", TIME, futex_wake),
     KEY("wake", TIME, wake),
+    KEY("slack", TIME, slack),
     KEY("switch", TIME, switching),
     KEY("migration", TIME, migration),
     KEY("slice", TIME, slice),
-    KEY("tick", TIME, tick),
+    LEAST("tick", TIME, tick, 1000000),
     KEY("hot", TIME, hot),
+    KEY("pull", TIME, pull),
     KEY("membarrier", TIME, membarrier),
     KEY("interrupt", TIME, interrupt),
     KEY("ipi", TIME, ipi),
     KEY("delivery", TIME, delivery),
+    KEY("stolen", TIME, stolen),
+    KEY("stolen-every", TIME, stolen_every),
     KEY("line", BYTES, line),
 #undef KEY
+#undef LEAST
 };
 
 /* ---- the whole */
@@ -57,15 +64,22 @@ static bool settle_units(parser *p)
     static const int with[] = {CORE, CLUSTER, SOCKET, MACHINE}, without[] = {CORE, SOCKET, 0, MACHINE};
     for (int unit = CPU; unit < MACHINE; unit++)
         if ((clusters || unit != CLUSTER) && p->parents[unit] != (clusters ? with : without)[unit])
-            return sim_complain(p, p->line, 1, "%ss are in a %s, which leaves something between them out",
+            return sim_complain(p, p->unit_at[unit], p->unit_column[unit],
+                                "%ss are in a %s, which leaves something between them out",
                                 sim_unit_names[unit], sim_unit_names[p->parents[unit]]);
     m->cpus_per_core = p->counts[CPU];
     m->cores_per_cluster = p->counts[CORE];
     m->clusters_per_socket = clusters ? p->counts[CLUSTER] : 1;
     m->sockets = p->counts[SOCKET];
-    double cpus = (double)m->cpus_per_core * m->cores_per_cluster * m->clusters_per_socket * m->sockets;
-    if (cpus > SIM_MOST_CPUS)
-        return sim_complain(p, p->line, 1, "%.0f CPUs; at most %d can be simulated", cpus, SIM_MOST_CPUS);
+    double cpus = (double)m->cpus_per_core * m->cores_per_cluster * m->clusters_per_socket * m->sockets,
+           some = 1;
+    for (int unit = CPU; cpus > SIM_MOST_CPUS && unit < MACHINE; unit++) {
+        some *= p->counts[unit] > 0 ? p->counts[unit] : 1;
+        if (some > SIM_MOST_CPUS)
+            return sim_complain(p, p->unit_at[unit], p->unit_column[unit],
+                                "this makes %.0f CPUs of it; at most %d can be simulated", cpus,
+                                SIM_MOST_CPUS);
+    }
     return true;
 }
 
@@ -79,6 +93,13 @@ static void fill_in(const sim_machine *m, sim_time *times)
         times[SIM_SAME_CLUSTER] = times[SIM_SAME_SOCKET];
     if (m->sockets == 1)
         times[SIM_OTHER_SOCKET] = times[SIM_SAME_SOCKET];
+}
+
+void sim_machine_fill_in(sim_machine *m)
+{
+    for (int key = 0; key < KEYS; key++)
+        if (sim_keys[key].kind == DISTANCES)
+            fill_in(m, sim_value(m, key));
 }
 
 /* Which distances there are follows from the units. */
@@ -100,16 +121,12 @@ static bool settle_distances(parser *p, int key)
     return true;
 }
 
-static bool are_positive(parser *p)
-{
-    return (p->machine->cycle > 0 || sim_complain(p, p->line, 1, "a cycle of 0")) &&
-           (p->machine->tick > 0 || sim_complain(p, p->line, 1, "a tick of 0"));
-}
-
 static bool settle(parser *p)
 {
-    if (p->machine->name[0] == '\0')
+    if (!p->seen_words[NAME])
         return sim_complain(p, p->line, 1, "no line has the machine's name");
+    if (!p->seen_words[PROTOCOL])
+        return sim_complain(p, p->line, 1, "'protocol' is missing");
     if (!settle_units(p))
         return false;
     for (int key = 0; key < KEYS; key++) {
@@ -118,26 +135,25 @@ static bool settle(parser *p)
         if (sim_keys[key].kind == DISTANCES && !settle_distances(p, key))
             return false;
     }
-    return are_positive(p);
+    return true;
 }
 
 bool sim_machine_parse(const char *text, sim_machine *m, sim_complaint *c)
 {
     parser p = {.machine = m, .complaint = c, .line = 1};
     memset(m, 0, sizeof *m);
-    m->protocol = SIM_MESI;
     return sim_take_lines(&p, text) && settle(&p);
 }
 
 bool sim_machine_set(sim_machine *m, const char *line, sim_complaint *c)
 {
     parser p = {.machine = m, .complaint = c, .line = 1, .changes = true};
-    if (!sim_take_lines(&p, line) || !are_positive(&p))
-        return false;
-    for (int key = 0; key < KEYS; key++)
-        if (sim_keys[key].kind == DISTANCES)
-            fill_in(m, sim_value(m, key));
-    return true;
+    if (*line == '\0')
+        return sim_complain(&p, 1, 1, "nothing to change");
+    bool good = sim_take_lines(&p, line);
+    for (int key = 0; good && key < KEYS; key++)
+        good = sim_keys[key].kind != DISTANCES || settle_distances(&p, key);
+    return good;
 }
 
 /* ---- writing */

@@ -38,8 +38,10 @@ typedef struct sim_machine {
     sim_time occupancy;                   /* of a line by a read that takes it from nobody */
     sim_time memory;
     /* The kernel's. */
-    sim_time syscall, futex_wait, futex_wake, wake, switching, migration, slice, tick, hot, membarrier,
-        interrupt, ipi, delivery;
+    sim_time syscall, yield, futex_wait, futex_wake, wake, slack, switching, migration, slice, tick, hot,
+        pull, membarrier, interrupt, ipi, delivery;
+    /* The hypervisor's: how long it takes a CPU away, and how often; 0: never. */
+    sim_time stolen, stolen_every;
 } sim_machine;
 
 static inline unsigned sim_machine_cores(const sim_machine *m)
@@ -69,6 +71,9 @@ bool sim_machine_parse(const char *text, sim_machine *m, sim_complaint *c);
 
 /* machine.c: one line of a file ("wake 20us"), for a machine that is complete. */
 bool sim_machine_set(sim_machine *m, const char *line, sim_complaint *c);
+
+/* machine.c: the distances that it does not have. */
+void sim_machine_fill_in(sim_machine *m);
 
 /* machine.c: writes a machine as a file, every number with its source. */
 void sim_machine_write(FILE *to, const sim_machine *m, const char *source_of(const char *key));

@@ -90,6 +90,17 @@ static bool take_time(parser *p, sim_time *time)
     return true;
 }
 
+static bool take_long_enough(parser *p, const sim_key *key, sim_time *time)
+{
+    skip_blanks(p);
+    unsigned at = column(p);
+    if (!take_time(p, time))
+        return false;
+    if (*time < key->least)
+        return sim_complain(p, p->line, at, "%s: at least %g ns", key->name, (double)key->least / 1e3);
+    return true;
+}
+
 static bool take_distances(parser *p, sim_time *times)
 {
     while (skip_blanks(p), !at_end(p)) {
@@ -112,7 +123,7 @@ static bool take_value(parser *p, int key)
     double value;
     switch (sim_keys[key].kind) {
     case TIME:
-        return take_time(p, (sim_time *)member);
+        return take_long_enough(p, &sim_keys[key], (sim_time *)member);
     case DISTANCES:
         return take_distances(p, (sim_time *)member);
     case FACTOR:
@@ -166,6 +177,8 @@ static bool take_unit(parser *p, int unit)
     if (parent <= unit)
         return COMPLAIN(p, "a %s is not in a %s", sim_unit_names[unit], sim_unit_names[parent]);
     p->counts[unit] = (unsigned)count;
+    p->unit_at[unit] = p->line;
+    p->unit_column[unit] = at;
     p->parents[unit] = parent;
     p->at += length;
     return true;
@@ -224,26 +237,28 @@ static bool has_source(parser *p)
 
 static bool take_line(parser *p)
 {
+    static const char *const words[WORDS] = {"name", "title", "protocol"};
     int length = word(p);
     if (length == 0)
-        return true;
+        return !p->changes || COMPLAIN(p, "nothing to change");
     const char *name = p->at;
     unsigned at = column(p);
     int unit = find(sim_unit_names, MACHINE, name, length), key = key_of(name, length);
     p->at += length;
-    bool once = unit < 0 || p->counts[unit] == 0;
-    if (key >= 0) {
-        once = !p->seen[key];
-        p->seen[key] = true;
-    }
-    if (!once)
+    int word_of = find(words, WORDS, name, length);
+    bool *seen = key >= 0 ? &p->seen[key] : word_of >= 0 ? &p->seen_words[word_of] : NULL;
+    if ((seen != NULL && *seen) || (unit >= 0 && p->counts[unit] > 0))
         return sim_complain(p, p->line, at, "'%.*s' was there already", length, name);
-    if (length == 4 && strncmp(name, "name", 4) == 0)
+    if (seen != NULL)
+        *seen = true;
+    switch (word_of) {
+    case NAME:
         return take_text(p, p->machine->name, sizeof p->machine->name, false);
-    if (length == 5 && strncmp(name, "title", 5) == 0)
+    case TITLE:
         return take_text(p, p->machine->title, sizeof p->machine->title, true);
-    if (length == 8 && strncmp(name, "protocol", 8) == 0)
+    case PROTOCOL:
         return take_protocol(p) && has_source(p);
+    }
     if (unit >= 0 && p->changes)
         return sim_complain(p, p->line, at, "how many there are cannot be changed");
     if (unit < 0 && key < 0)

@@ -5,6 +5,7 @@
 
 #include <stddef.h>
 
+enum { NAME, TITLE, PROTOCOL, WORDS };
 enum { CPU, CORE, CLUSTER, SOCKET, MACHINE, UNITS };
 
 extern const char *const sim_unit_names[UNITS];
@@ -12,13 +13,14 @@ extern const char *const sim_distance_names[SIM_DISTANCES];
 
 typedef enum kind { TIME, DISTANCES, FACTOR, COUNT, BYTES } kind;
 
-enum { KEYS = 30, MOST_STORES = 128 };
+enum { KEYS = 35, MOST_STORES = 128 };
 
 /* Where a key's value goes. */
 typedef struct sim_key {
     const char *name;
     kind kind;
     size_t offset;
+    sim_time least; /* of a time */
 } sim_key;
 
 extern const sim_key sim_keys[KEYS];
@@ -36,6 +38,8 @@ typedef struct parser {
     bool changes;           /* a machine that is complete: no sources, and no units */
     unsigned counts[UNITS]; /* so many in each of its parents; 0: not said */
     int parents[UNITS];
+    unsigned unit_at[UNITS], unit_column[UNITS];
+    bool seen_words[WORDS];
     bool seen[KEYS];
     unsigned seen_at[KEYS], seen_end[KEYS]; /* line and column */
 } parser;

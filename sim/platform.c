@@ -133,7 +133,7 @@ int sim_barrier_wait(pthread_barrier_t *b)
         stuck();
     arrived_count = 0;
     for (unsigned i = 0; i < awaited; i++)
-        sim_wake(arrived[i], sim_now());
+        sim_wake(arrived[i], sim_now(), NULL);
     return 0;
 }
 

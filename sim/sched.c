@@ -80,9 +80,8 @@ static void arm_tick(sim_cpu *c, sim_time now)
 }
 
 /* It differs by what a thread finds in the caches. If all took the same, every tick would find a loop at the same place. */
-static sim_time switch_cost(void)
+static sim_time about(sim_time usual)
 {
-    sim_time usual = sim_hardware.switching;
     return usual - usual / 4 + sim_random(usual / 2);
 }
 
@@ -94,7 +93,7 @@ static void switch_in(sim_cpu *c, sim_thread *t, sim_time when)
         watch_migration();
         when += m->migration;
     }
-    sim_time ready = when + switch_cost();
+    sim_time ready = when + about(m->switching);
     trace_thread(t, t->state == SIM_BLOCKED ? "asleep" : "ready", SIM_OBJECTS, t->away, ready);
     c->current = t;
     t->since = when;
@@ -110,6 +109,7 @@ static void switch_in(sim_cpu *c, sim_thread *t, sim_time when)
     if (t->fiber != NULL)
         sim_resume_at(t, t->state == SIM_COMPUTING ? t->computed : t->clock);
     arm_tick(c, t->clock);
+    sim_covet(c);
 }
 
 /* From the queue of a CPU that has too many. */
@@ -130,7 +130,7 @@ void sim_leave_cpu(sim_thread *t, sim_time when)
     note_lag(t);
     c->current = NULL;
     sim_thread *other = sim_queue_take(c);
-    if (other == NULL)
+    if (other == NULL && sim_hardware.pull == 0)
         other = steal(c, when);
     if (other != NULL) {
         switch_in(c, other, when);
@@ -140,14 +140,16 @@ void sim_leave_cpu(sim_thread *t, sim_time when)
     }
 }
 
-/* At a tick of a CPU where threads wait: those that idle take them. */
+/* At a tick of a CPU where threads wait: those that idle take them, at once or sooner or later. */
 static void balance(sim_time now)
 {
+    if (sim_random(sim_hardware.pull) > sim_hardware.tick)
+        return;
     for (unsigned i = 0; i < sim_machine_cpus(&sim_hardware); i++) {
         sim_cpu *c = &sim_cpus[i];
         sim_thread *t = c->current == NULL ? steal(c, now) : NULL;
         if (t != NULL)
-            switch_in(c, t, now + sim_hardware.wake);
+            switch_in(c, t, now + about(sim_hardware.wake));
     }
 }
 
@@ -245,7 +247,7 @@ void sim_stop_polling(sim_thread *t, sim_time when)
         return;
     sim_line_unwatch(t);
     t->state = SIM_RUNNING;
-    sim_resume_at(t, when);
+    sim_resume_at(t, when > t->cpu->back ? when : t->cpu->back);
 }
 
 /* ---- sleeping and waking */
@@ -258,22 +260,33 @@ void sim_block(sim_thread *t)
     sim_wait();
 }
 
+/* After it has given up what is left of its slice. */
+static bool is_still_its_turn(const sim_thread *t)
+{
+    const sim_thread *other = sim_queue_first(t->cpu);
+    return t->virtual <= sim_average(t->cpu) && (other == NULL || t->deadline <= other->deadline);
+}
+
 void sim_yield(sim_thread *t)
 {
     account(t, t->clock);
-    if (t->cpu->queue == NULL)
-        return;
-    if (t->virtual <= sim_average(t->cpu)) { /* it gives up what is left of its slice */
+    if (t->cpu->queue != NULL && t->virtual <= sim_average(t->cpu)) {
         t->virtual = t->deadline;
         t->deadline += (int64_t)sim_hardware.slice;
+    }
+    if (t->cpu->queue == NULL || is_still_its_turn(t)) {
+        sim_charge(t, sim_hardware.yield);
+        return;
     }
     watch_switch(false); /* as Linux counts it */
     change_places(t, t->clock);
     sim_wait();
 }
 
-static void enqueue(sim_thread *t, sim_cpu *c, sim_time when)
+/* True if another CPU than the waker's has to be interrupted, because it changes to this thread. */
+static bool enqueue(sim_thread *t, sim_cpu *c, sim_time when, const sim_cpu *waker)
 {
+    bool far = waker != NULL && waker != c;
     if (t->cpu != c) {
         t->cpu = c;
         watch_migration();
@@ -282,10 +295,13 @@ static void enqueue(sim_thread *t, sim_cpu *c, sim_time when)
     t->away = when;
     t->state = SIM_READY;
     sim_queue_add(c, t);
-    if (is_others_turn(c->current, when) && sim_queue_first(c) == t)
-        arm(c, when);
-    else if (c->slice_end == SIM_NEVER)
+    if (is_others_turn(c->current, when) && sim_queue_first(c) == t) {
+        arm(c, far ? when + sim_hardware.ipi : when);
+        return far;
+    }
+    if (c->slice_end == SIM_NEVER)
         arm_tick(c, when);
+    return false;
 }
 
 /* It was ahead of the others when it fell asleep, and still is: the scheduler has kept it in its queue. */
@@ -295,28 +311,26 @@ static bool is_delayed(const sim_thread *t)
     return t->lag < 0 && c->current != NULL && c->idled <= t->ran && t->virtual > sim_average(c);
 }
 
-static void wake_at(sim_thread *t, sim_cpu *c, sim_time when)
+static bool wake_at(sim_thread *t, sim_cpu *c, sim_time when, const sim_cpu *waker)
 {
     if (c->current != NULL)
         account(c->current, when);
     place(t, c);
-    if (c->current == NULL)
-        switch_in(c, t, when);
-    else
-        enqueue(t, c, when);
+    if (c->current != NULL)
+        return enqueue(t, c, when, waker);
+    switch_in(c, t, when);
+    return waker != NULL;
 }
 
-void sim_wake(sim_thread *t, sim_time when)
+bool sim_wake(sim_thread *t, sim_time when, const sim_cpu *waker)
 {
     if (t->cpu->current != NULL)
         account(t->cpu->current, when);
-    if (is_delayed(t)) {
-        enqueue(t, t->cpu, when);
-        return;
-    }
+    if (is_delayed(t))
+        return enqueue(t, t->cpu, when, waker);
     t->lag = t->lag > 0 ? t->lag : 0;
     sim_cpu *c = sim_place(t);
-    wake_at(t, c, c->current == NULL ? when + sim_hardware.wake : when);
+    return wake_at(t, c, c->current == NULL ? when + about(sim_hardware.wake) : when, waker);
 }
 
 /* To the CPUs that it may use from now on. */
@@ -330,11 +344,11 @@ void sim_bind(sim_thread *t, unsigned first, unsigned end)
     sim_leave_cpu(t, t->clock);
     t->cpu = &sim_cpus[first];
     t->lag = 0;
-    sim_wake(t, t->clock);
+    sim_wake(t, t->clock, NULL);
     sim_wait();
 }
 
 void sim_start(sim_thread *t, sim_time when)
 {
-    wake_at(t, t->cpu, when);
+    wake_at(t, t->cpu, when, NULL);
 }

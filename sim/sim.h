@@ -201,6 +201,8 @@ struct sim_cpu {
     sim_time idled;  /* when it last had nothing to run          */
     sim_time slice_end;
     unsigned slice; /* events that end it carry this */
+    bool coveted;   /* the hypervisor will take it away */
+    sim_time back;  /* until when it has               */
     sim_stores stores;
 };
 
@@ -235,7 +237,8 @@ void sim_resume_here(sim_thread *t); /* in an event: before anything else happen
 
 /* sched.c for kernel.c: a thread leaves its CPU, and comes back. */
 void sim_block(sim_thread *t);
-void sim_wake(sim_thread *t, sim_time when);
+bool sim_wake(sim_thread *t, sim_time when,
+              const sim_cpu *waker); /* true: the waker interrupted another CPU */
 void sim_yield(sim_thread *t);
 void sim_bind(sim_thread *t, unsigned first, unsigned end);
 
@@ -245,6 +248,9 @@ void sim_leave_cpu(sim_thread *t, sim_time when);
 
 /* sched.c for line.c: its line was taken from it. */
 void sim_stop_polling(sim_thread *t, sim_time when);
+
+/* host.c for sched.c: a thread runs on the CPU, which the hypervisor may take away. */
+void sim_covet(sim_cpu *c);
 
 /* cpus.c: run queues, and where threads go. */
 void sim_queue_add(sim_cpu *c, sim_thread *t);

@@ -71,6 +71,12 @@ static void mersenne_steps(void)
     mersenne_advance(&m, TIMES);
 }
 
+static void yields(void)
+{
+    for (int i = 0; i < TIMES / 20; i++)
+        lab_raw_syscall(SYS_sched_yield, (const long[6]){0});
+}
+
 static void syscalls(void)
 {
     for (int i = 0; i < TIMES / 20; i++)
@@ -113,7 +119,7 @@ static void measure_lines(sim_machine *m, hwloc_topology_t t)
     for (int d = 0; d < SIM_DISTANCES; d++) {
         bool there = partners[d] < sim_machine_cpus(m) &&
                      (d == 0 || partners[d] > partners[d - 1] || partners[d] == 1);
-        double ns = there ? sim_one_way(SIM_LINES, os_index(t, 0), os_index(t, partners[d])) : -1;
+        double ns = there ? sim_one_way(os_index(t, 0), os_index(t, partners[d])) : -1;
         sim_time before = d > 0 ? m->read[d - 1] : m->hit;
         sim_time latency = ns > 0 ? (sim_time)((ns * 1000 - 4 * (double)m->hit) / crossing) : before;
         m->read[d] = m->write[d] = m->upgrade[d] = latency > before ? latency : before;
@@ -130,19 +136,29 @@ static void measure_kernel(sim_machine *m, hwloc_topology_t t)
 {
     int first = os_index(t, 0),
         second = os_index(t, sim_machine_cpus(m) > 1 ? m->cpus_per_core % sim_machine_cpus(m) : 0);
+    double call, until;
     m->syscall = sim_best_of(syscalls, TIMES / 20);
-    m->futex_wait = 400000;
-    m->futex_wake = 500000;
-    m->switching =
-        less(sim_one_way(SIM_FUTEXES, first, first), 2 * m->syscall + m->futex_wait + m->futex_wake, 200000);
-    m->wake =
-        less(sim_one_way(SIM_FUTEXES, first, second), m->syscall + m->futex_wake + m->switching, 500000);
+    m->yield = less((double)sim_best_of(yields, TIMES / 20) / 1000, m->syscall, 0);
+    m->switching = less(sim_yield_in_turn(first), m->syscall, 200000);
+    m->futex_wait = m->futex_wake = less(sim_sleep_in_turn(first), 2 * m->syscall + m->switching, 400000) /
+                                    2; /* the two, told apart by nothing */
+    sim_wake_other(first, second, &call, &until);
+    m->delivery = less(call, m->syscall + m->futex_wake, 60000);
+    m->wake = less(until, m->syscall + m->futex_wake + m->switching, 500000);
+    m->slack = less(sim_timer_lateness(second), m->syscall + m->futex_wait + m->wake + m->switching, 0);
+    m->pull = first != second ? less(sim_pull(first, second), 0, 0) : 0;
+    double stolen, apart;
+    sim_gaps(first, &stolen, &apart);
+    m->stolen = less(stolen, 0, 0);
+    m->stolen_every = less(apart, 0, 0);
     lab_raw_syscall(SYS_membarrier, (const long[6]){MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED});
     m->membarrier = sim_best_of(sim_membarriers, SIM_MEMBARRIERS);
-    m->delivery = 60000;
     double busy = (double)sim_busy_membarrier(first, second) / 1000;
+    sim_time left =
+        less(busy, m->membarrier + m->delivery, 300000); /* in all, it takes what it takes the caller */
     m->interrupt = less(sim_interruption, 0, 300000);
-    m->ipi = less(busy, m->membarrier + m->delivery + m->interrupt, 0);
+    m->interrupt = m->interrupt < left ? m->interrupt : left;
+    m->ipi = left - m->interrupt;
     m->migration = m->switching;
     unsigned doublings = 0;
     while (doublings < 3 && 2u << doublings <= sim_machine_cpus(m))
@@ -156,9 +172,9 @@ static void measure_kernel(sim_machine *m, hwloc_topology_t t)
 
 const char *sim_source_this(const char *key)
 {
-    static const char *const assumed[] = {"protocol",  "hit",    "smt",        "stores",     "invalidation",
-                                          "occupancy", "memory", "futex-wait", "futex-wake", "migration",
-                                          "slice",     "hot",    "delivery",   "line"};
+    static const char *const assumed[] = {"protocol",     "hit",       "smt",    "stores",
+                                          "invalidation", "occupancy", "memory", "migration",
+                                          "slice",        "hot",       "line"};
     static const char *const units[] = {"cpu", "core", "cluster", "socket"};
     for (size_t i = 0; i < sizeof assumed / sizeof assumed[0]; i++)
         if (strcmp(key, assumed[i]) == 0)
@@ -193,6 +209,7 @@ bool sim_machine_this(sim_machine *m)
     m->occupancy = 4000;
     m->memory = m->read[SIM_OTHER_SOCKET] > 90000 ? m->read[SIM_OTHER_SOCKET] : 90000;
     measure_kernel(m, t);
+    sim_machine_fill_in(m);
     sched_setaffinity(0, sizeof before, &before);
     hwloc_topology_destroy(t);
     return sim_machine_cpus(m) <= SIM_MOST_CPUS;

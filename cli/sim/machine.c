@@ -47,6 +47,15 @@ static size_t builtin_count(void)
     return count;
 }
 
+const sim_builtin *builtin_machine(const char *name)
+{
+    for (const sim_builtin *b = sim_builtins; b->name != NULL; b++)
+        if (strcmp(b->name, name) == 0)
+            return b;
+    fail("'%s': no such machine%s; a file has a '.' or a '/' in its name", name,
+         did_you_mean(name, builtin_name, sim_builtins, builtin_count()));
+}
+
 void load_machine(const char *name)
 {
     sim_complaint c;
@@ -55,19 +64,11 @@ void load_machine(const char *name)
             fail("--machine this: hwloc cannot describe it, or it has more than %d CPUs", SIM_MOST_CPUS);
         return;
     }
-    for (const sim_builtin *b = sim_builtins; b->name != NULL; b++)
-        if (strcmp(b->name, name) == 0) {
-            if (!sim_machine_parse(b->text, &sim_chosen, &c))
-                fail("%s:%u:%u: %s", name, c.line, c.column, c.text);
-            return;
-        }
-    if (strchr(name, '/') == NULL && strchr(name, '.') == NULL)
-        fail("--machine '%s': no such machine%s; a file has a '.' or a '/' in its name", name,
-             did_you_mean(name, builtin_name, sim_builtins, builtin_count()));
-    char *text = read_text(name);
-    if (!sim_machine_parse(text, &sim_chosen, &c))
+    bool file = strchr(name, '/') != NULL || strchr(name, '.') != NULL;
+    char *read = file ? read_text(name) : NULL;
+    if (!sim_machine_parse(file ? read : builtin_machine(name)->text, &sim_chosen, &c))
         fail("%s:%u:%u: %s", name, c.line, c.column, c.text);
-    free(text);
+    free(read);
 }
 
 void change_machine(const char *line)

@@ -43,10 +43,6 @@ int machines_main(int argc, char **argv)
         sim_machine_write(stdout, &sim_chosen, sim_source_this);
         return EXIT_SUCCESS;
     }
-    for (const sim_builtin *b = sim_builtins; b->name != NULL; b++)
-        if (strcmp(b->name, name) == 0) {
-            fputs(b->text, stdout);
-            return EXIT_SUCCESS;
-        }
-    fail("'%s': no such machine", name);
+    fputs(builtin_machine(name)->text, stdout);
+    return EXIT_SUCCESS;
 }

@@ -3,13 +3,16 @@
 
 #include "cli/bench/bench.h"
 
+#include "sim/machine.h"
+
 /* machine.c: finds --machine and what changes it among the arguments, before any other option depends on them; and the
  * options themselves, for --help. */
 void choose_machine(int argc, char **argv);
 extern const struct argp machine_argp;
 
-/* machine.c: by its name or its file, and a line that changes it. They fail if something is wrong. */
+/* machine.c: by its name or its file, one of those built in, and a line that changes it. They fail if something is wrong. */
 void load_machine(const char *name);
+const sim_builtin *builtin_machine(const char *name);
 void change_machine(const char *line);
 
 /* lines.c: a table of the lines that moved. */

@@ -11,13 +11,14 @@ static pawl_bucket buckets[1 << PAWL_BUCKET_BITS];
 
 /* ---- the lock of a bucket
  *
- * Held for a few instructions, so it is rarely found taken, and then mostly because its owner lost the CPU. Spinning
- * would only keep the owner from going on, under real-time scheduling for ever. */
+ * Held for a few instructions, and a cache miss for each on a large machine. A thread that finds it taken spins for some
+ * microseconds, because an owner of the mutex would sleep with the mutex in its hands; no longer, because the bucket's
+ * owner may have lost the CPU, under real-time scheduling to this very thread. */
 
 enum { FREE, HELD, SLEPT_ON };
 
 #ifndef PAWL_BUCKET_LOOKS
-#define PAWL_BUCKET_LOOKS 20 /* before sleeping */
+#define PAWL_BUCKET_LOOKS 200 /* before sleeping */
 #endif
 
 static bool take(pawl_bucket *b)

@@ -76,7 +76,7 @@ def a_billion_cpus_are_refused():
     text, line = changed("core", "core 1000000000 per socket # x")
     check(complaint(text)[:2] == (line, 6) and "1000000000 cores" in complaint(text)[2], complaint(text))
     text, line = changed("socket", "socket 1000 per machine # x")
-    check("128000 CPUs" in complaint(text)[2], complaint(text))
+    check(complaint(text)[:2] == (line, 8) and "128000 CPUs" in complaint(text)[2], complaint(text))
 
 
 @test
@@ -89,8 +89,9 @@ def a_cycle_of_distances_is_refused():
 def a_missing_latency_is_refused():
     text, line = changed("read", "read core 2ns # x")
     check(complaint(text) == (line, 15, "read: the latency for 'socket' is missing"), complaint(text))
-    text, line = changed("memory", "# x")
-    check("'memory' is missing" in complaint(text)[2], complaint(text))
+    for key in ("memory", "protocol"):
+        text, line = changed(key, "# x")
+        check(f"'{key}' is missing" in complaint(text)[2], complaint(text))
 
 
 @test
@@ -113,6 +114,12 @@ def other_mistakes_are_named():
         ("stores", "stores 0 # x", 9, "whole number"),
         ("smt", "smt 0.5 # x", 8, "from 1 to 100"),
         ("protocol", "protocol mosi # x", 10, "mesi, moesi or mesif"),
+        ("memory", "protocol mesi # x", 1, "'protocol' was there already"),
+        ("memory", "name other", 1, "'name' was there already"),
+        ("tick", "tick 1ns # x", 6, "at least 1000 ns"),
+        ("clock", "clock 0ns # x", 7, "at least 0.001 ns"),
+        ("wake", "wake 1e300ms # x", 11, "more than 1000 s"),
+        ("wake", "wake -4us # x", 6, "a number is missing"),
     ]:
         text, at = changed(line, to)
         found = complaint(text)
@@ -138,7 +145,10 @@ def bad_options_are_refused():
         (["--machine", "/nonexistent/x.machine"], "/nonexistent/x.machine"),
         (["--set", "wake"], "column 5"),
         (["--set", "speed 1"], "no such key"),
-        (["--set", "tick 0ns"], "a tick of 0"),
+        (["--set", "tick 0ns"], "tick: at least"),
+        (["--set", ""], "nothing to change"),
+        (["--set", "# wake 4us"], "nothing to change"),
+        (["--machine", "x5-2", "--set", "read remote 1ns"], "'remote' is nearer than 'socket'"),
         (["--set", "core 2 per socket"], "cannot be changed"),
         (["--mach", "altra"], "written out"),
         (["--seed", "x"], "--seed"),
@@ -148,3 +158,4 @@ def bad_options_are_refused():
     refused(["sim", "mutexbanch"], "did you mean 'mutexbench'")
     refused(["sim", "table", "--threads", "1"], "--threads")
     refused(["sim", "machines", "pdp-11"], "pdp-11")
+    refused(["sim", "machines", "altar"], "did you mean 'altra'")

@@ -118,11 +118,11 @@ def invalidations_cost_by_their_distance():
 
 @test
 def slices_end_at_ticks():
-    """With four busy threads on two CPUs, every tick takes a CPU from one and gives it to another."""
+    """With two busy threads for each of two CPUs, every tick takes a CPU from one and gives it to another."""
 
     def switches(tick):
-        b = simulate("mutexbench", "--machine", "vm-2", "--threads", "4", "--lock", "tts", "--ncs", "20000", "--duration", "40ms", "--set",
-                     f"tick {tick}")
+        b = simulate("mutexbench", "--machine", "vm-2", "--threads", "4", "--lock", "tts", "--ncs", "20000", "--duration", "40ms", "--pin",
+                     "scatter", "--set", f"tick {tick}")
         return b["points"][0]["runs"][0]["involuntary_switches"]
 
     often, rarely = switches("2ms"), switches("8ms")
@@ -130,14 +130,45 @@ def slices_end_at_ticks():
 
 
 @test
-def an_idle_cpu_leaves_threads_that_ran_a_moment_ago():
-    def migrations(hot):
-        b = simulate("mutexbench", "--machine", "vm-2", "--threads", "4", "--lock", "clh", "--ncs", "500", "--wait", "park", "--duration",
-                     "24ms", "--set", f"hot {hot}")
-        return b["points"][0]["runs"][0]["migrations"]
+def an_idle_cpu_takes_threads_unless_they_ran_a_moment_ago():
+    def rate(change):
+        return simulate("mutexbench", "--machine", "vm-2", "--threads", "4", "--load", "1", "--lock", "three_state", "--cs", "20000", "--ncs",
+                        "20000", "--duration", "60ms", "--set", change)["points"][0]["median"]
 
-    hot, never = migrations("500us"), migrations("0ns")
-    check(hot == 0 < never, f"{hot}, {never}")
+    taken, hot, late = rate("hot 0ns"), rate("hot 900ms"), rate("pull 900ms")
+    check(taken != hot == late, f"{taken}, {hot}, {late}")
+
+
+@test
+def a_hypervisor_takes_cpus_away():
+    """For 50 us of each millisecond."""
+
+    def rate(*change):
+        return simulate("mutexbench", "--machine", "vm-2", "--threads", "1", "--lock", "barging", "--duration", "20ms", *change)["points"][0]["median"]
+
+    stolen = rate("--set", "stolen 50us", "--set", "stolen-every 1ms") / rate()
+    check(0.9 < stolen < 0.98, f"{stolen}")
+
+
+@test
+def who_wakes_another_cpu_pays_for_the_interrupt():
+    def cpu_time(*change):
+        b = simulate("mutexbench", "--machine", "laptop-8", "--threads", "16", "--lock", "mcs", "--wait", "park", "--duration", "4ms", *change)
+        return b["points"][0]["runs"][0]["cpu_s"]
+
+    check(cpu_time("--set", "delivery 5us") > 1.2 * cpu_time(), f"{cpu_time('--set', 'delivery 5us')}, {cpu_time()}")
+
+
+@test
+def timers_are_late():
+    """One thread that sleeps for 20 us each time, and another that is mostly elsewhere."""
+
+    def sleeps(slack):
+        b = simulate("occasional", "--machine", "laptop-8", "--lock", "ticket", "--wait", "spin", "--threads", "2", "--period", "20us", "--ncs",
+                     "1000", "--duration", "10ms", "--set", f"slack {slack}")
+        return b["points"][0]["runs"][0]["voluntary_switches"]
+
+    check(sleeps("0ns") > 3 * sleeps("90us") > 100, f"{sleeps('0ns')}, {sleeps('90us')}")
 
 
 @test
@@ -157,6 +188,15 @@ def with_interrupts(cost, duration="2ms"):
 
 def membarriers(point):
     return point["runs"][0]["membarriers_per_1000"]
+
+
+@test
+def system_calls_of_peers_are_counted():
+    """libpawl counts its own; the simulated kernel counts everybody's."""
+    b = simulate("mutexbench", "--machine", "laptop-8", "--duration", "2ms", "--lock", "three_state,pawl_mutex,mcs", "--wait", "park", "--threads", "16")
+    calls = {p["lock"]: (p["runs"][0]["futex_wakes_per_1000"], p["runs"][0]["membarriers_per_1000"]) for p in b["points"]}
+    check(calls["three_state"][0] > 10 * calls["pawl_mutex"][0] > 0, f"{calls}")
+    check(calls["mcs"][1] > 0 == calls["three_state"][1], f"{calls}")
 
 
 @test
