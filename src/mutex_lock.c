@@ -33,8 +33,8 @@
 #endif
 #define NAP      4000000u /* the first sleep after asking for a hand-off; doubles each time */
 #define NAP_MOST 500000000u
-/* Nanoseconds between two tries while spinning; doubles from FIRST to MOST. Each try costs the owner a miss: with
- * two threads and no work outside the lock, tries that begin at 12 ns halve the throughput. */
+/* Nanoseconds between two looks while spinning; doubles from FIRST to MOST. Each look costs the owner a miss: with
+ * two threads and no work outside the lock, looks that begin at 12 ns halve the throughput. */
 #define LOOK_FIRST  100u
 #define LOOK_MOST   800u
 #define LATE        128 /* ticks after which a release wakes a head that its timer should have woken */
@@ -81,8 +81,7 @@ static bool spin(pawl_mutex *m, const pawl_sleeper *w, uint32_t as, uint32_t nan
         uint32_t end = spun < usual && usual - spun < step ? usual : spun + step;
         for (; spun < end; spun++)
             pawl_pause();
-        /* Without a look: that would take the line for reading, and then again for writing. */
-        if (pawl_mutex_trylock(m))
+        if (looks_free(m) && pawl_mutex_trylock(m))
             return true;
         if (step < most)
             step *= 2;
