@@ -11,6 +11,7 @@
 extern uint32_t check_slot_mask; /* slots in use, less one                              */
 extern uint32_t check_platoon;   /* the capacitors' B                                   */
 extern uint32_t check_recheck;   /* looks at a slot between two at `depart`             */
+extern uint32_t check_yields;    /* before a waiter sleeps whose CPU others want         */
 extern uint32_t check_spins;     /* looks before the waiting policy is consulted        */
 extern uint32_t check_coin;      /* one in so many, where a lock tosses a coin          */
 
@@ -39,6 +40,7 @@ extern uint32_t check_coin;      /* one in so many, where a lock tosses a coin  
 #define PAWL_MUTEX_SPIN_WATCH           0
 #define PAWL_FAIRMUTEX_SPIN             0
 #define PAWL_COND_YIELDS                1
+#define PAWL_WAIT_YIELDS                check_yields
 #define PAWL_YIELD_LONG                 UINT32_MAX
 #define PAWL_YIELD_SPIN                 0
 #define PAWL_BUCKET_LOOKS               0

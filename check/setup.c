@@ -6,7 +6,9 @@
 #include "../src/park/fence.h"
 #include "../src/park/hint.h"
 
-uint32_t check_slot_mask, check_platoon, check_coin, check_spins, check_recheck;
+#include <string.h>
+
+uint32_t check_slot_mask, check_platoon, check_coin, check_spins, check_recheck, check_yields;
 check_state state;
 
 /* libpawl's hook, for simulated threads. */
@@ -66,6 +68,7 @@ void scenario_prepare(const scenario *s, const scenario_setting *with, struct la
     check_platoon = with->platoon;
     check_coin = with->coin;
     check_recheck = with->recheck;
+    check_yields = with->lock != NULL && strcmp(with->lock->name, "mcs") == 0; /* it stands for all */
     check_spins = with->waiting == CHECK_SPIN ? 1000000 : 1;
     pawl_set_wait(with->waiting == CHECK_SPIN ? PAWL_WAIT_SPIN : PAWL_WAIT_PARK);
     pawl_use_membarrier(with->waiting != CHECK_PARK_FENCED);

@@ -19,7 +19,9 @@ static void name_lock(reader *r, const stats_row *row, json_t *lock)
     char name[256], place[PLACE_ROOM], text[PLACE_ROOM + 64];
     const char *kind = kinds[row->kind <= STATS_COND ? row->kind : 0];
     json_t *first = table_stack_at(r, row->first);
-    if (symbols_data(newest_symbols(r), row->lock, name, sizeof name))
+    if (symbols_data(newest_symbols(r), row->lock, name, sizeof name) ||
+        symbols_data(table_symbols(r, 0), row->lock, name,
+                     sizeof name)) /* unloaded since, or no room for newer maps */
         snprintf(text, sizeof text, "%s", name);
     else if (json_is_integer(first))
         snprintf(text, sizeof text, "%s first used in %s", kind,

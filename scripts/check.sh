@@ -259,6 +259,7 @@ build_and_try() {
 }
 
 section_aarch64() {
+    local telling="$telling test_hardware_wfe" # which no other machine has
     build_and_try aarch64 0.01
 }
 

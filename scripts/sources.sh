@@ -23,7 +23,7 @@ apt-get indextargets --format 'deb-src $(REPO_URI) $(RELEASE) main' 'Created-By:
 mkdir "$work/lists" "$work/cache" "$work/none" "$work/unpacked"
 
 get() {
-    apt-get -qq -o Dir::Etc::SourceList="$work/sources.list" -o Dir::Etc::SourceParts="$work/none" -o Dir::State::Lists="$work/lists" \
+    apt-get -qq -o Acquire::http::Timeout=20 -o Acquire::Retries=0 -o Dir::Etc::SourceList="$work/sources.list" -o Dir::Etc::SourceParts="$work/none" -o Dir::State::Lists="$work/lists" \
         -o Dir::Cache="$work/cache" -o APT::Sandbox::User= "$@" >"$work/log" 2>&1
 }
 
@@ -34,7 +34,7 @@ if ! get update; then
 fi
 for package in $missing; do
     if get source "$package"; then
-        mv "$(find . -mindepth 1 -maxdepth 1 -type d -name "$package-*")" "$folder/$package"
+        mv "$(find . -mindepth 1 -maxdepth 1 -type d -name "$package-*")" "$folder/$package.part" && mv "$folder/$package.part" "$folder/$package"
     else
         echo "sources: $package: $(tail -n 1 "$work/log")" >&2
     fi

@@ -4,6 +4,7 @@
 #include "mutex.h"
 #include "reentry.h"
 #include "park/futex.h"
+#include "park/hint.h"
 #include "park/queue.h"
 #include "park/yield.h"
 
@@ -185,6 +186,7 @@ static void stop_looking(pawl_cond *c, pawl_sleeper *w)
  * there takes as long as hundreds of queue operations. */
 bool pawl_cond_look(pawl_cond *c, pawl_sleeper *w)
 {
+    pawl_hint_begin();
     for (int i = 0; i < PAWL_COND_YIELDS; i++)
         if (atomic_load_explicit(&w->state, memory_order_relaxed) != LOOKING || !pawl_yield())
             break;

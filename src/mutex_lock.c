@@ -78,7 +78,10 @@ static bool spin(pawl_mutex *m, const pawl_sleeper *w, uint32_t as, uint32_t nan
              step = 1 + (uint32_t)((uint64_t)usual * LOOK_FIRST / (nanoseconds + 1)),
              most = step * (LOOK_MOST / LOOK_FIRST);
     while ((w == NULL || state(w) == as) && spins_on(spun, usual)) {
-        uint32_t end = spun < usual && usual - spun < step ? usual : spun + step;
+        uint32_t end = usual > 0 && spun >= usual
+                           ? (spun + step + 15) & ~15u /* where the hint looks at all CPUs */
+                       : spun < usual && usual - spun < step ? usual
+                                                             : spun + step;
         for (; spun < end; spun++)
             pawl_pause();
         if (looks_free(m) && pawl_mutex_trylock(m))

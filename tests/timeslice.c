@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <sys/prctl.h>
 
-static __thread uint8_t fake_area[32];
+static __thread _Alignas(32) uint8_t fake_area[32];
 static bool has_area = true;
 static atomic_int has, refuses; /* what the kernel does */
 static atomic_int enabled, yields;

@@ -24,6 +24,7 @@ typedef struct thread {
     bool forked;    /* it is the thread that forked into this process    */
     bool async;     /* it may be cancelled at any instruction (cancel.h) */
     uint32_t dice;  /* to choose what is timed (stats.c)                 */
+    void *row;      /* of the lock it used last, or NULL (stats.c)       */
 } thread;
 
 /* The kernel wipes whole pages: as large as a page may be. */

@@ -68,6 +68,9 @@ static inline stats_row *row_of(const void *lock, stats_kind kind, bool make)
 {
     enum { NEIGHBOURHOOD = 512 };
     uintptr_t address = (uintptr_t)lock;
+    stats_row *last = self.row; /* rows stay where they are, and a child has its own in the same place */
+    if (PAWL_LIKELY(last != NULL) && PAWL_LIKELY(is_of(last, address, kind)))
+        return last;
     size_t first = (size_t)stats_mix(address >> 2);
     for (size_t i = 0; i < NEIGHBOURHOOD; i++) {
         stats_id *slot = &stats_tables->index[(first + i) % STATS_INDEX];
@@ -76,7 +79,7 @@ static inline stats_row *row_of(const void *lock, stats_kind kind, bool make)
             return make ? add_row(slot, address, kind) : NULL;
         stats_row *row = &stats_tables->locks[place];
         if (PAWL_LIKELY(is_of(row, address, kind)))
-            return row;
+            return self.row = row;
     }
     return NULL;
 }

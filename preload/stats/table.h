@@ -23,7 +23,7 @@
 #include <stdint.h>
 
 enum {
-    STATS_VERSION = 4,
+    STATS_VERSION = 5,
     STATS_LOCKS = 1 << 20,
     STATS_INDEX = 1 << 21,
     STATS_DETAILS = 1 << 14,
@@ -183,7 +183,7 @@ typedef struct stats_table {
     stats_meet meets[STATS_MEETS];
     stats_detail details[STATS_DETAILS];
     stats_id index[STATS_INDEX];
-    stats_row locks[STATS_LOCKS];
+    _Alignas(64) stats_row locks[STATS_LOCKS];
 } stats_table;
 
 /* The file that `pawl profile` makes for the processes below it: this page, then a table for each. */

@@ -19,7 +19,7 @@ enum { PERFMON = 38, BPF = 39 }; /* capabilities that old headers lack */
 /* A file of /proc/PID; false, with errno, if it can't be read. */
 static bool read_file(uint32_t pid, const char *name, char *text, size_t size)
 {
-    char path[64];
+    char path[320];
     snprintf(path, sizeof path, "/proc/%u/%s", (unsigned)pid, name);
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     ssize_t length = fd >= 0 ? read(fd, text, size - 1) : -1;

@@ -74,8 +74,8 @@ static inline void pawl_hint_begin(void)
 /* Counts a sleep. */
 void pawl_hint_slept(void);
 
-/* Registers a thread with the service, if it has slept often and there is one. Only where the thread is in no queue: the
- * answer may take 50 ms. Leaves errno alone. */
+/* Registers a thread with the service, if it has slept often and there is one. The answer may take 50 ms. Leaves
+ * errno alone. */
 void pawl_hint_join(void);
 
 #endif

@@ -73,8 +73,9 @@ void pawl_timeslice_ask_slowly(void)
         allowed = mine != NULL && prctl(EXTENSION, EXTENSION_SET, ENABLE, 0, 0) == 0 ? ALLOWED : REFUSED;
         errno = before;
     }
-    /* A second request while one is granted is what the kernel calls an inconsistency, and may kill for. */
-    if (allowed == ALLOWED && mine[GRANTED] == 0)
+    /* A request while one is granted is what the kernel calls an inconsistency, and may kill for. One load tells that
+     * there is neither: without a request, none is granted meanwhile. */
+    if (allowed == ALLOWED && *(const volatile uint32_t *)(const volatile void *)(mine + REQUEST) == 0)
         mine[REQUEST] = 1;
 }
 

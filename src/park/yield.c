@@ -62,7 +62,7 @@ static void save(uint32_t debt)
 void pawl_yield_once(void)
 {
     if (pawl_hint_cpu() == PAWL_CPU_OURS) {
-        for (uint32_t left = pawl_pauses(PAWL_YIELD_SPIN); left > 0; left--)
+        for (uint32_t left = PAWL_YIELD_SPIN > 0 ? pawl_pauses_in(PAWL_YIELD_SPIN) : 0; left > 0; left--)
             pawl_pause();
         return;
     }
