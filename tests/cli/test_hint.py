@@ -149,6 +149,7 @@ def hint_knows_whether_a_thread_runs():
     with service() as (_, path):
         status, slot, (_, sheet) = join(path)
         check(status == DONE and slot > 0, "not registered")
+        eventually(lambda: runs(sheet, slot), "a thread that has slept is not seen to run")  # each try sleeps first
         asleep = os.pipe()
         child = os.fork()
         if child == 0:
