@@ -6,6 +6,7 @@
 #pragma once
 #pragma GCC system_header /* no warning where it redefines what -D has set */
 
+#include <stdbool.h>
 #include <stdint.h>
 
 extern uint32_t check_slot_mask; /* slots in use, less one                              */
@@ -48,12 +49,16 @@ extern uint32_t check_coin;      /* one in so many, where a lock tosses a coin  
 #define PAWL_HINT_LOOKS_ON(looks, most) ((looks) < check_hint(most))
 #define PAWL_NO_TIMESLICE
 #define PAWL_HINT_CPU()         ((pawl_cpu)check_cpu())
+#define PAWL_HINT_SLOT()        check_hint_slot()
+#define PAWL_HINT_IS_OFF(slot)  check_hint_is_off(slot)
 #define PAWL_FAIRMUTEX_YIELDING 1024
 #define PAWL_PARKED_BITS        1
 #define PAWL_HAPAX_RECHECK      check_recheck
 
 unsigned check_hint(unsigned most);
 int check_cpu(void);
+uint32_t check_hint_slot(void);
+bool check_hint_is_off(uint32_t slot);
 
 /* Likewise for locks that processes share; and one of the threads dies at a step. */
 #define PAWL_SHARED_BARGE      0

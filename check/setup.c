@@ -93,6 +93,16 @@ int check_cpu(void)
     return state.with.waiting == CHECK_PARK_HINTED ? answers[lab_pick(2)] : PAWL_CPU_UNKNOWN;
 }
 
+uint32_t check_hint_slot(void)
+{
+    return state.with.waiting == CHECK_PARK_HINTED ? 1 + (uint32_t)lab_self() : 0;
+}
+
+bool check_hint_is_off(uint32_t slot)
+{
+    return slot != 0 && lab_pick(2) != 0;
+}
+
 static int bypass(const scenario_setting *with, int registered)
 {
     bool by_platoon = with->lock->order == PAWL_PLATOONS && registered != PAWL_UNBOUNDED;

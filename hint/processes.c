@@ -15,8 +15,9 @@ enum { PER_USER = HINT_SHEETS / 4 }; /* processes; root may have all */
 typedef struct process {
     pid_t pid; /* 0: free */
     uid_t uid;
-    int pidfd; /* readable once the process has ended */
-    int sheet; /* its file */
+    int pidfd;       /* readable once the process has ended */
+    int sheet;       /* its file */
+    uint64_t serial; /* of the sheet, of all that were made */
     bool published;
     uint32_t tids[PAWL_HINT_SLOTS]; /* of the slots; some may have ended */
 } process;
@@ -54,20 +55,42 @@ static bool may_have_another(uid_t uid)
     return uid == 0 || count < PER_USER;
 }
 
+/* A free place with a sheet for the next process; -1: there is none. */
+static int spare = -1;
+
+static bool has_spare(void)
+{
+    int i = spare < 0 ? find(0) : -1;
+    if (i >= 0 && (processes[i].sheet = hint_sheet_make()) >= 0) {
+        static uint64_t made;
+        processes[i].serial = made++;
+        spare = i;
+    }
+    return spare >= 0;
+}
+
+static void publish(uint32_t number)
+{
+    process *p = &processes[number];
+    if (!p->published)
+        hint_sheet_publish(number, p->sheet);
+    p->published = true;
+}
+
+void hint_prepare(void)
+{
+    if (has_spare())
+        publish((uint32_t)spare);
+}
+
 /* Its number; or -1. */
 static int add(pid_t pid, uid_t uid, int pidfd)
 {
-    int i = may_have_another(uid) ? find(0) : -1;
-    if (i < 0)
+    if (!may_have_another(uid) || !has_spare() || !hint_watch(pidfd, (uint32_t)spare))
         return -1;
+    int i = spare;
     process *p = &processes[i];
-    p->sheet = hint_sheet_make();
-    if (p->sheet < 0)
-        return -1;
-    if (!hint_watch(pidfd, (uint32_t)i)) {
-        close(p->sheet);
-        return -1;
-    }
+    spare = -1;
     p->pid = pid;
     p->uid = uid;
     p->pidfd = pidfd;
@@ -112,7 +135,8 @@ static int give_slot(uint32_t number, uint32_t tid, uint32_t *slot)
     return PAWL_HINT_DONE;
 }
 
-int hint_join(const struct pawl_hint_request *request, pid_t pid, uid_t uid, uint32_t *slot, int *file)
+int hint_join(const struct pawl_hint_request *request, pid_t pid, uid_t uid, uint32_t *slot, uint64_t *serial,
+              int *file)
 {
     if (pid <= 0 || request->pid != (uint32_t)pid) /* also: it is in another name space for processes */
         return PAWL_HINT_NOT_YOURS;
@@ -131,6 +155,7 @@ int hint_join(const struct pawl_hint_request *request, pid_t pid, uid_t uid, uin
     }
     if (number >= 0 && status == PAWL_HINT_FULL) {
         *file = processes[number].sheet;
+        *serial = processes[number].serial;
         return give_slot((uint32_t)number, request->tid, slot);
     }
     if (number < 0 && pidfd >= 0)
@@ -142,9 +167,7 @@ int hint_join(const struct pawl_hint_request *request, pid_t pid, uid_t uid, uin
 void hint_publish(void)
 {
     process *p = &processes[next.number];
-    if (!p->published)
-        hint_sheet_publish(next.number, p->sheet);
-    p->published = true;
+    publish(next.number);
     hint_thread_set(next.tid, &next.place);
     if (!is_of(next.tid, p->pid,
                p->uid)) /* it ended before it was in the table, and nobody else takes it out */

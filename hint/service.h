@@ -30,8 +30,11 @@ void hint_thread_delete(uint32_t tid);
 
 /* processes.c: finds a slot for a thread; one of the service's answers. With PAWL_HINT_DONE, `file` is the sheet's, and
  * hint_publish() has to follow once the answer is sent: it may take long. */
-int hint_join(const struct pawl_hint_request *request, pid_t pid, uid_t uid, uint32_t *slot, int *file);
+int hint_join(const struct pawl_hint_request *request, pid_t pid, uid_t uid, uint32_t *slot, uint64_t *serial,
+              int *file);
 void hint_publish(void);
+/* Has a sheet ready for the next process, unless there is one: then nobody waits for hint_sheet_publish(). */
+void hint_prepare(void);
 /* The process with this number has ended. */
 void hint_leave(uint32_t number);
 void hint_count(uint32_t *processes, uint32_t *threads);

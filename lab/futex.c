@@ -241,6 +241,15 @@ long syscall(long number, ...)
     return result < 0 && result > -4096 ? fail((int)-result) : result;
 }
 
+/* The simulated threads share a CPU. */
+int sched_getcpu(void)
+{
+    unsigned cpu = 0;
+    if (!lab_checking())
+        lab_raw_syscall(SYS_getcpu, (const long[6]){(long)&cpu});
+    return (int)cpu;
+}
+
 int sched_yield(void)
 {
     if (lab_checking())

@@ -46,5 +46,7 @@ static inline void sim_mersenne_advance(mersenne *m, uint64_t steps)
 #define PAWL_NO_TIMESLICE
 #define PAWL_HINT_CPU()                 PAWL_CPU_UNKNOWN /* no service there */
 #define PAWL_HINT_LOOKS_ON(looks, most) ((looks) < (most))
+#define PAWL_HINT_SLOT()                0
+#define PAWL_HINT_IS_OFF(slot)          ((void)(slot), false)
 #define __builtin_ia32_rdtsc            sim_ticks
 #define mmap(at, size, ...)             sim_memory(size) /* where it lies must not differ from run to run */

@@ -181,6 +181,16 @@ int sched_yield(void)
     return 0;
 }
 
+int sched_getcpu(void)
+{
+    if (lab_current == NULL) {
+        unsigned cpu = 0;
+        lab_raw_syscall(SYS_getcpu, (const long[6]){(long)&cpu});
+        return (int)cpu;
+    }
+    return (int)(sim_self()->cpu - sim_cpus);
+}
+
 /* On a fiber it sleeps; on the host, which has no part in the simulation, time passes for the others. */
 int clock_nanosleep(clockid_t clock, int flags, const struct timespec *ts, struct timespec *left)
 {

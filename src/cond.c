@@ -230,6 +230,7 @@ void pawl_cond_leave_call(pawl_sleeper *w)
 static int unlock_and_wait(pawl_cond *c, pawl_mutex *m, int clock, const struct timespec *deadline)
 {
     pawl_sleeper w;
+    w.slot = pawl_hint_slot();
     pawl_cond_enqueue(c, &w, m);
     pawl_mutex_unlock(m);
     if (pawl_cond_look(c, &w)) {

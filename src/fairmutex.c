@@ -114,11 +114,10 @@ static bool is_owner(const pawl_sleeper *w)
 
 static bool spin(const pawl_sleeper *w)
 {
-    for (uint32_t left = pawl_pauses(PAWL_FAIRMUTEX_SPIN); left > 0; left--) {
+    uint32_t most = pawl_pauses(PAWL_FAIRMUTEX_SPIN);
+    for (uint32_t looks = 0; pawl_hint_looks_on(looks, most); looks++) {
         if (is_owner(w))
             return true;
-        if (pawl_hint_cpu() == PAWL_CPU_WANTED)
-            return false;
         pawl_pause();
     }
     return false;

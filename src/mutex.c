@@ -3,6 +3,7 @@
 #include "mutex.h"
 #include "reentry.h"
 #include "park/futex.h"
+#include "park/hint.h"
 #include "park/timeslice.h"
 #include "park/yield.h"
 
@@ -176,7 +177,7 @@ static bool is_patient(pawl_mutex *m)
 typedef enum deed { NOTHING, ROUSE, GIVE_WAY, HAND_OFF } deed;
 
 /* Decides by the clock. When critical sections are long, every release reads it. */
-static deed due(pawl_mutex *m, uint32_t now)
+static deed due(pawl_mutex *m, const pawl_sleeper *head, uint32_t now)
 {
     bool slow = (uint16_t)(now - m->looked) > PAWL_TICKS(PAWL_MUTEX_LOOK);
     m->step = slow ? 0 : m->step < STEP_MOST ? (uint8_t)(2 * m->step + 1) : m->step;
@@ -185,19 +186,22 @@ static deed due(pawl_mutex *m, uint32_t now)
     if (pawl_mutex_left(m, now) == 0 && now - m->due >= PAWL_TICKS(PAWL_MUTEX_GRACE))
         return HAND_OFF;
     bool may = (int16_t)((uint16_t)now - m->attend) >= 0;
-    if (!(pawl_mutex_bits(m) &
-          PAWL_M_AWAKE)) /* after a loss its timer wakes it, at no cost to owners, if not late */
-        return may || atomic_load_explicit(&m->losses, memory_order_relaxed) == 0 ? ROUSE : NOTHING;
+    if (!(pawl_mutex_bits(m) & PAWL_M_AWAKE)) {
+        /* After a loss its timer wakes it, at no cost to owners, if not late; so it does if others want its CPU. */
+        bool calls =
+            atomic_load_explicit(&m->losses, memory_order_relaxed) == 0 && !pawl_hint_is_crowded(head->slot);
+        return may || calls ? ROUSE : NOTHING;
+    }
     if (pawl_mutex_left(m, now) > 0 || !may)
         return NOTHING;
     m->attend = (uint16_t)(now + PAWL_TICKS(PAWL_MUTEX_LOOK));
     return GIVE_WAY; /* the head was woken and does not run, or it would have asked */
 }
 
-static deed judge(pawl_mutex *m, uint32_t now)
+static deed judge(pawl_mutex *m, const pawl_sleeper *head, uint32_t now)
 {
     return pawl_mutex_bits(m) & PAWL_M_HANDOFF ? HAND_OFF
-           : pawl_mutex_bits(m) & PAWL_M_TIMED ? due(m, now)
+           : pawl_mutex_bits(m) & PAWL_M_TIMED ? due(m, head, now)
                                                : ROUSE;
 }
 
@@ -208,6 +212,8 @@ static void hand_off(pawl_bucket *b, pawl_mutex *m, pawl_sleeper *head)
 {
     bool asked = (pawl_mutex_bits(m) & PAWL_M_HANDOFF) != 0;
     pawl_mutex_dequeue(b, m, head);
+    if (atomic_load_explicit(&m->held, memory_order_relaxed) != PAWL_M_HELD_BY(head->slot))
+        atomic_store_explicit(&m->held, PAWL_M_HELD_BY(head->slot), memory_order_relaxed);
     /* B: publishes the critical section */
     uint32_t was = atomic_exchange_explicit(&head->state, PAWL_OWNER, memory_order_release);
     PAWL_INVARIANT(was != PAWL_OWNER, "a waiter is handed the mutex once");
@@ -244,7 +250,7 @@ static void unlock(pawl_mutex *m, uint32_t queue, bool fair)
         pawl_mutex_set_bits(m, PAWL_M_NOBODY, 0);
     uint32_t now = pawl_ticks();
     pawl_mutex_competes(now);
-    deed deed = head == NULL ? NOTHING : fair ? HAND_OFF : judge(m, now);
+    deed deed = head == NULL ? NOTHING : fair ? HAND_OFF : judge(m, head, now);
     if (deed == HAND_OFF) {
         hand_off(b, m, head);
         return;

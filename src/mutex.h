@@ -5,6 +5,9 @@
 #include <pawl/detail/sleeper.h>
 #include "park/queue.h"
 
+/* pawl_mutex.held of an owner that a hint knows by this slot, or by none (0). */
+#define PAWL_M_HELD_BY(slot) (1 + 2 * (slot))
+
 /* Bits of pawl_mutex.queue */
 enum { PAWL_M_WAITERS = 1, PAWL_M_AWAKE = 2, PAWL_M_HANDOFF = 4, PAWL_M_TIMED = 8 };
 

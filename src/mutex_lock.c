@@ -65,26 +65,46 @@ static bool looks_free(const pawl_mutex *m)
     return atomic_load_explicit(&m->held, memory_order_relaxed) == 0;
 }
 
-/* A section may be over in a moment: a microsecond of the usual time is spun even if somebody wants the CPU. */
-static bool spins_on(uint32_t spun, uint32_t usual)
+/* Also says whose it is, as far as the hint knows this thread. */
+static bool take(pawl_mutex *m, uint32_t slot)
 {
-    return pawl_hint_looks_on(spun, usual) || (spun < usual && spun < pawl_pauses_in(PAWL_MUTEX_SPIN_FIRST));
+    uint32_t free = 0;
+    return atomic_compare_exchange_strong_explicit(&m->held, &free, PAWL_M_HELD_BY(slot),
+                                                   memory_order_acquire, memory_order_relaxed); /* A */
+}
+
+/* The owner has lost its CPU, or sleeps: it is a while until the mutex is free. */
+static bool is_owner_off(const pawl_mutex *m)
+{
+    return pawl_hint_is_off(atomic_load_explicit(&m->held, memory_order_relaxed) / 2);
+}
+
+/* Nobody else is there to yield to, either. */
+static bool is_vain(const pawl_mutex *m)
+{
+    return is_owner_off(m) && pawl_hint_cpu() == PAWL_CPU_OURS;
+}
+
+/* A section may be over in a moment: a microsecond of the usual time is spun even if somebody wants the CPU. Whoever
+ * watches does not believe that the owner is off: that may be wrong, and a release missed. */
+static bool spins_on(const pawl_mutex *m, uint32_t as, uint32_t spun, uint32_t usual)
+{
+    return (as == PAWL_WATCHING || !is_owner_off(m)) &&
+           (pawl_hint_looks_on(spun, usual) ||
+            (spun < usual && spun < pawl_pauses_in(PAWL_MUTEX_SPIN_FIRST)));
 }
 
 /* Spins that long, or as the hint says, or until somebody changes the waiter's state. True if the mutex is ours. */
-static bool spin(pawl_mutex *m, const pawl_sleeper *w, uint32_t as, uint32_t nanoseconds)
+static bool spin(pawl_mutex *m, const pawl_sleeper *w, uint32_t as, uint32_t slot, uint32_t nanoseconds)
 {
     uint32_t spun = 0, usual = pawl_pauses(nanoseconds),
              step = 1 + (uint32_t)((uint64_t)usual * LOOK_FIRST / (nanoseconds + 1)),
              most = step * (LOOK_MOST / LOOK_FIRST);
-    while ((w == NULL || state(w) == as) && spins_on(spun, usual)) {
-        uint32_t end = usual > 0 && spun >= usual
-                           ? (spun + step + 15) & ~15u /* where the hint looks at all CPUs */
-                       : spun < usual && usual - spun < step ? usual
-                                                             : spun + step;
+    while ((w == NULL || state(w) == as) && spins_on(m, as, spun, usual)) {
+        uint32_t end = spun < usual && usual - spun < step ? usual : spun + step;
         for (; spun < end; spun++)
             pawl_pause();
-        if (looks_free(m) && pawl_mutex_trylock(m))
+        if (looks_free(m) && take(m, slot))
             return true;
         if (step < most)
             step *= 2;
@@ -108,10 +128,10 @@ static void set_losses(pawl_mutex *m, unsigned to)
  * look costs the owner a miss. */
 static bool yield(pawl_mutex *m, const pawl_sleeper *w)
 {
-    int times = losses(m) == 0 ? PAWL_MUTEX_YIELDS : 0;
+    int times = losses(m) == 0 && !is_vain(m) ? PAWL_MUTEX_YIELDS : 0;
     for (; times > 0 && state(w) == PAWL_AWAKE; times--) {
         pawl_yield_once();
-        if (looks_free(m) && pawl_mutex_trylock(m))
+        if (looks_free(m) && take(m, w->slot))
             return true;
     }
     return false;
@@ -122,8 +142,9 @@ static bool yield(pawl_mutex *m, const pawl_sleeper *w)
 static bool stay_up(pawl_mutex *m, const pawl_sleeper *w)
 {
     uint32_t start = pawl_ticks();
-    while (state(w) == PAWL_AWAKE && pawl_ticks() - start < PAWL_TICKS(PAWL_MUTEX_STAY) && pawl_yield())
-        if (looks_free(m) && pawl_mutex_trylock(m))
+    while (state(w) == PAWL_AWAKE && pawl_ticks() - start < PAWL_TICKS(PAWL_MUTEX_STAY) && !is_vain(m) &&
+           pawl_yield())
+        if (looks_free(m) && take(m, w->slot))
             return true;
     return false;
 }
@@ -151,12 +172,13 @@ static void ask_if_due(pawl_mutex *m, pawl_sleeper *w, head *h)
 /* True if the mutex is ours. */
 static bool compete(pawl_mutex *m, pawl_sleeper *w, head *h)
 {
-    bool won = pawl_mutex_trylock(m);
+    bool won = take(m, w->slot);
     if (won && h->slept) /* it stayed free until this thread was up: wake heads sooner */
         set_losses(m, 0);
     if (!won && h->slept && !h->asked)
         ask_if_due(m, w, h);
-    bool ours = won || spin(m, w, PAWL_AWAKE, h->asked ? PAWL_MUTEX_SPIN_HANDOFF : PAWL_MUTEX_SPIN_HEAD) ||
+    bool ours = won ||
+                spin(m, w, PAWL_AWAKE, w->slot, h->asked ? PAWL_MUTEX_SPIN_HANDOFF : PAWL_MUTEX_SPIN_HEAD) ||
                 yield(m, w) || (h->stays && stay_up(m, w));
     if (ours)
         depart(m, w);
@@ -175,8 +197,10 @@ static uint64_t lie_down(pawl_mutex *m, pawl_sleeper *w, head *h)
         uint32_t now = pawl_ticks(), pause = (1u << losses(m)) - 1;
         left = (uint64_t)pawl_mutex_left(m, now) << 10;
         m->attend = (uint16_t)(now + pause + LATE);
-        if (losses(m) > 0 && left > (uint64_t)pause << 10)
-            left = (uint64_t)pause << 10;
+        /* With a hint, a release may leave it asleep, and another need not come. */
+        uint32_t most = losses(m) > 0 ? pause : w->slot != 0 ? LATE : UINT32_MAX;
+        if (left > (uint64_t)most << 10)
+            left = (uint64_t)most << 10;
         atomic_store_explicit(&m->patience, losses(m) == 0 ? 0 : m->step, memory_order_relaxed);
         atomic_store_explicit(&w->state, PAWL_WATCHING, memory_order_relaxed);
         pawl_mutex_set_bits(m, PAWL_M_LIES_DOWN, pawl_mutex_bits(m) & ~(uint32_t)PAWL_M_AWAKE);
@@ -192,7 +216,7 @@ static uint64_t lie_down(pawl_mutex *m, pawl_sleeper *w, head *h)
 /* Gives a release that was under way when this thread lay down the time to store `held`. True if the mutex is ours. */
 static bool watch(pawl_mutex *m, pawl_sleeper *w)
 {
-    if (pawl_mutex_trylock(m) || spin(m, w, PAWL_WATCHING, PAWL_MUTEX_SPIN_WATCH)) {
+    if (take(m, w->slot) || spin(m, w, PAWL_WATCHING, w->slot, PAWL_MUTEX_SPIN_WATCH)) {
         depart(m, w);
         return true;
     }
@@ -271,12 +295,12 @@ static bool try(void *mutex)
 
 /* Keeps its CPU awake, as long as nobody else wants it: nothing bounds its wait until it queues up. Not where heads lose,
  * as above. */
-static bool yield_first(pawl_mutex *m)
+static bool yield_first(pawl_mutex *m, uint32_t slot)
 {
-    bool alone = losses(m) == 0;
+    bool alone = losses(m) == 0 && !is_vain(m);
     for (int i = 0; i < PAWL_MUTEX_YIELDS && alone; i++) {
         alone = pawl_yield_alone();
-        if (looks_free(m) && pawl_mutex_trylock(m))
+        if (looks_free(m) && take(m, slot))
             return true;
     }
     return false;
@@ -287,8 +311,10 @@ static int queue_up(pawl_mutex *m, bool rare, int clock, const struct timespec *
     if (PAWL_UNLIKELY(pawl_is_reentry(m)))
         return pawl_reentry_poll(try, m, clock, deadline);
     pawl_hint_slept();
-    pawl_hint_join();
+    if (deadline == NULL) /* it may take some milliseconds */
+        pawl_hint_join();
     pawl_sleeper w;
+    w.slot = pawl_hint_slot();
     atomic_store_explicit(&w.state, PAWL_ASLEEP, memory_order_relaxed);
     pawl_bucket *b = pawl_bucket_lock(m);
     if (rare)
@@ -308,8 +334,10 @@ static int lock_until(pawl_mutex *m, int clock, const struct timespec *deadline)
     uint32_t now = pawl_ticks(); /* before the first look, which comes later in any case */
     bool rare = pawl_mutex_competes(now);
     pawl_hint_begin();
-    int result =
-        spin(m, NULL, 0, PAWL_MUTEX_SPIN_FIRST) || yield_first(m) ? 0 : queue_up(m, rare, clock, deadline);
+    uint32_t slot = pawl_hint_slot();
+    int result = spin(m, NULL, 0, slot, PAWL_MUTEX_SPIN_FIRST) || yield_first(m, slot)
+                     ? 0
+                     : queue_up(m, rare, clock, deadline);
     if (result == 0 && pawl_mutex_bits(m) != 0)
         pawl_timeslice_ask();
     return result;

@@ -1,10 +1,14 @@
 /* hint.c - what libpawl makes of the service of `pawl hint`, with one that this test plays */
 #include "hint_service.h"
 
+#include <pawl/cond.h>
 #include <pawl/mutex.h>
 #include <pawl/ticket.h>
 
 #include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 
 enum { LOOKS = 160 };
@@ -45,15 +49,22 @@ static void a_map_tells_how_long_to_look(const lock_info *unused)
     }
 }
 
+/* On one CPU; which. */
+static int stay_here(void)
+{
+    cpu_set_t one;
+    CPU_ZERO(&one);
+    CPU_SET(sched_getcpu(), &one);
+    CHECK(sched_setaffinity(0, sizeof one, &one) == 0, "not bound");
+    return sched_getcpu();
+}
+
 /* Of the thread itself the sheet says nothing new. */
 static void a_thread_is_not_its_own_neighbour(const lock_info *unused)
 {
     (void)unused;
     static pawl_hint h;
-    cpu_set_t one;
-    CPU_ZERO(&one);
-    CPU_SET(sched_getcpu(), &one);
-    CHECK(sched_setaffinity(0, sizeof one, &one) == 0, "not bound");
+    stay_here();
     make_maps();
     set_all(1, 0);
     h = (pawl_hint){fake.cpus, fake.sheet, 1};
@@ -66,12 +77,93 @@ static void a_thread_is_not_its_own_neighbour(const lock_info *unused)
     CHECK(looks() == LOOKS, "it looks where no CPU is");
 }
 
+/* Wherever it runs, and if it runs elsewhere the next time. */
+static void one_neighbour_is_enough(const lock_info *unused)
+{
+    (void)unused;
+    static pawl_hint h;
+    int mine = stay_here();
+    make_maps();
+    h = (pawl_hint){fake.cpus, fake.sheet, 1};
+    atomic_store(&pawl_hint_now, &h);
+    for (int count = 1; count <= PAWL_HINT_CPUS; count = count < 4 ? count + 1 : 4 * count) {
+        fake.cpus->count = (uint32_t)count;
+        for (int at = 0; at < PAWL_HINT_CPUS; at += 1 + at / 4) {
+            set_all(1, 0);
+            fake.sheet->cpu[at] = 7;
+            unsigned expected = at < count && at != mine ? LOOKS * PAWL_HINT_LONGER : LOOKS;
+            CHECK(looks() == expected, "on CPU %d of %d: %u looks", at, count, looks());
+        }
+    }
+}
+
+static void an_owner_is_known_by_its_slot(const lock_info *unused)
+{
+    (void)unused;
+    static pawl_hint h;
+    make_maps();
+    h = (pawl_hint){fake.cpus, fake.sheet, 1};
+    CHECK(!pawl_hint_is_off(7) && pawl_hint_slot() == 0, "without a hint");
+    atomic_store(&pawl_hint_now, &h);
+    CHECK(pawl_hint_slot() == 0, "not registered");
+    me.number = 1;
+    me.slot = 7;
+    CHECK(pawl_hint_slot() == 7, "slot %u", pawl_hint_slot());
+    me.number = 2;
+    CHECK(pawl_hint_slot() == 0, "registered for another");
+    static const struct {
+        uint32_t slot, last, at_last; /* its last CPU, plus one; who runs there */
+        bool off;
+    } cases[] = {{7, 0, 0, false},
+                 {7, 1, 7, false},
+                 {7, 1, 0, true},
+                 {7, 1, 8, true},
+                 {7, PAWL_HINT_CPUS, 7, false},
+                 {7, PAWL_HINT_CPUS, 6, true},
+                 {7, PAWL_HINT_CPUS + 1, 0, false},
+                 {PAWL_HINT_SLOTS - 1, 3, 0, true},
+                 {0, 1, 7, false}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        memset((void *)fake.sheet, 0, sizeof *fake.sheet);
+        fake.sheet->thread[cases[i].slot] = cases[i].last;
+        if (cases[i].last >= 1 && cases[i].last <= PAWL_HINT_CPUS)
+            fake.sheet->cpu[cases[i].last - 1] = cases[i].at_last;
+        CHECK(pawl_hint_is_off(cases[i].slot) == cases[i].off, "case %zu", i);
+    }
+    CHECK(!pawl_hint_is_off(PAWL_HINT_SLOTS) && !pawl_hint_is_off(UINT32_MAX), "beyond the sheet");
+}
+
+static void a_sleeper_is_where_it_ran_last(const lock_info *unused)
+{
+    (void)unused;
+    static pawl_hint h;
+    make_maps();
+    h = (pawl_hint){fake.cpus, fake.sheet, 1};
+    for (uint32_t ready = 0; ready < 4; ready++)
+        for (uint32_t last = 0; last <= PAWL_HINT_CPUS + 1; last += last < 3 ? 1 : PAWL_HINT_CPUS - 3) {
+            atomic_store(&pawl_hint_now, NULL);
+            set_all(0, 0);
+            fake.sheet->thread[7] = fake.sheet->thread[0] = last;
+            if (last >= 1 && last <= PAWL_HINT_CPUS)
+                fake.cpus->cpu[last - 1].ready = ready;
+            CHECK(!pawl_hint_is_crowded(7), "without a hint");
+            atomic_store(&pawl_hint_now, &h);
+            bool expected = ready > 1 && last >= 1 && last <= PAWL_HINT_CPUS;
+            CHECK(pawl_hint_is_crowded(7) == expected, "%u ready, last on %u", ready, last);
+            CHECK(!pawl_hint_is_crowded(0) && !pawl_hint_is_crowded(6), "another");
+        }
+    CHECK(!pawl_hint_is_crowded(PAWL_HINT_SLOTS), "beyond the sheet");
+}
+
 static void what_is_stale_is_forgotten(const lock_info *unused)
 {
     (void)unused;
     static pawl_hint h;
     make_maps();
     h = (pawl_hint){fake.cpus, fake.sheet, 1};
+    uint32_t before = (uint32_t)(clock_ns(CLOCK_MONOTONIC) / 1000000), now = milliseconds(),
+             after = (uint32_t)(clock_ns(CLOCK_MONOTONIC) / 1000000);
+    CHECK(now - before <= after - before, "%u ms: not the service's clock", now);
     for (int what = 0; what < 5; what++) {
         fake.cpus->magic = PAWL_HINT_MAGIC + (what == 1);
         fake.cpus->version = what == 2 ? 0 : PAWL_HINT_VERSION + (what == 3);
@@ -97,7 +189,9 @@ static void it_can_be_switched_off(const lock_info *unused)
     sleep_often();
     CHECK(!hint.wanted && fake.requests == 0 && pawl_hint_find() == PAWL_HINT_UNWANTED, "it is used");
     setenv("PAWL_HINT", "/nowhere", 1);
+    errno = 12345;
     find_service();
+    CHECK(errno == 12345, "errno is lost");
     sleep_often();
     CHECK(!hint.wanted && fake.requests == 0 && pawl_hint_find() == PAWL_HINT_NONE,
           "it is looked for elsewhere");
@@ -117,7 +211,9 @@ static void each_thread_registers_itself_once(const lock_info *unused)
     team_member team[1], other[1];
     uint32_t tid;
     make_maps();
+    hint.next_ms = milliseconds() + MOST_MS;
     begin(getuid());
+    CHECK(milliseconds() - hint.next_ms < INT32_MAX, "not at once");
     team_start(team, 1, serve, NULL);
     int files = open_files();
     for (int i = 1; i < SLEEPS; i++) {
@@ -132,7 +228,7 @@ static void each_thread_registers_itself_once(const lock_info *unused)
     CHECK(fake.requests == 1 && fake.pid == (uint32_t)getpid() && fake.tid == (uint32_t)syscall(SYS_gettid),
           "it has not said who it is");
     pawl_hint *h = atomic_load(&pawl_hint_now);
-    CHECK(h != NULL, "nothing mapped");
+    CHECK(h != NULL && pawl_hint_slot() == SLOT, "nothing mapped, or slot %u", pawl_hint_slot());
     await_files(files);
     for (int i = 0; i < 10; i++)
         sleep_often();
@@ -154,6 +250,19 @@ static void each_thread_registers_itself_once(const lock_info *unused)
     end(team);
 }
 
+/* Of the service's memory. */
+static int maps(void)
+{
+    char line[512];
+    int count = 0;
+    FILE *f = fopen("/proc/self/maps", "r");
+    CHECK(f != NULL, "no list of mappings");
+    while (fgets(line, sizeof line, f) != NULL)
+        count += strstr(line, "memfd:hint") != NULL;
+    fclose(f);
+    return count;
+}
+
 static void bad_answers_cost_a_try(const lock_info *unused)
 {
     (void)unused;
@@ -164,10 +273,14 @@ static void bad_answers_cost_a_try(const lock_info *unused)
     int files = open_files();
     for (int how = SILENT; how <= CLOSING; how++) {
         atomic_store(&fake.manner, how);
-        uint32_t before = fake.requests;
-        hint.next_ms = milliseconds();
+        patience_us = how == SILENT ? BRIEFLY : 600000000;
+        uint32_t before = fake.requests, start = hint.next_ms = milliseconds();
+        errno = 12345;
         sleep_often();
+        CHECK(errno == 12345 && me.sleeps == 0, "errno %d, %u sleeps", errno, me.sleeps);
         CHECK(atomic_load(&pawl_hint_now) == NULL, "manner %d is believed", how);
+        CHECK(hint.next_ms - start >= hint.pause_ms && hint.next_ms - start < INT32_MAX,
+              "it would ask sooner");
         while (fake.requests == before)
             sched_yield();
         CHECK(fake.requests == before + 1, "manner %d: %u requests", how, fake.requests - before);
@@ -176,7 +289,12 @@ static void bad_answers_cost_a_try(const lock_info *unused)
         await_files(files);
         CHECK(hint.pause_ms >= PAWL_HINT_PAUSE && hint.pause_ms <= MOST_MS, "it would ask again at once");
     }
-    CHECK(hint.used == 0, "mapped");
+    CHECK(hint.used == 0 && maps() == 2, "%u in use, %d mapped", hint.used, maps());
+    hint.pause_ms = MOST_MS - 1;
+    hint.next_ms = milliseconds();
+    sleep_often();
+    CHECK(hint.pause_ms == MOST_MS, "no try for %u ms", hint.pause_ms);
+    await_files(files);
     uint32_t requests = fake.requests;
     hint.next_ms = milliseconds() + MOST_MS;
     sleep_often();
@@ -185,7 +303,65 @@ static void bad_answers_cost_a_try(const lock_info *unused)
     hint.next_ms = milliseconds();
     sleep_often();
     CHECK(atomic_load(&pawl_hint_now) != NULL && hint.pause_ms == 0, "a good answer is not used");
+    fake.cpus->version = 0; /* it answers, but says in the map that it does not live */
+    pawl_hint_begin();
+    atomic_store(&fake.manner, OLD_MAP);
+    me.number = 0;
+    sleep_often();
+    CHECK(atomic_load(&pawl_hint_now) == NULL && hint.pause_ms != 0 && pawl_hint_slot() == 0,
+          "it is believed");
     end(team);
+}
+
+/* Whoever asks may have a lock that others wait for. */
+static void no_answer_costs_milliseconds(const lock_info *unused)
+{
+    (void)unused;
+    enum { FEW_MS = 25 }; /* two waits, each rounded up to a tick of 10 ms at most */
+    team_member team[1];
+    uint32_t took = UINT32_MAX;
+    make_maps();
+    begin(getuid());
+    team_start(team, 1, serve, NULL);
+    atomic_store(&fake.manner, SILENT);
+    patience_us = BRIEFLY;
+    for (int tries = 0; took > FEW_MS && tries < 100; tries++) { /* it may not have run in between */
+        hint.next_ms = milliseconds();
+        uint32_t before = fake.requests, start = milliseconds();
+        sleep_often();
+        took = milliseconds() - start;
+        while (fake.requests == before)
+            sched_yield();
+        close(fake.held);
+    }
+    CHECK(took <= FEW_MS, "%u ms", took);
+    CHECK(atomic_load(&pawl_hint_now) == NULL && pawl_hint_slot() == 0, "mapped");
+    end(team);
+}
+
+static void a_service_that_takes_no_calls_costs_milliseconds(const lock_info *unused)
+{
+    (void)unused;
+    enum { FEW_MS = 25 };
+    struct sockaddr_un to = {.sun_family = AF_UNIX};
+    uint32_t took = UINT32_MAX;
+    begin(getuid());
+    patience_us = BRIEFLY;
+    memcpy(to.sun_path, path, sizeof path);
+    int s;
+    do /* fill its queue */
+        s = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    while (connect(s, (struct sockaddr *)&to, sizeof to) == 0);
+    CHECK(errno == EAGAIN, "%s", strerror(errno));
+    for (int tries = 0; took > FEW_MS && tries < 100; tries++) {
+        uint32_t start = hint.next_ms = milliseconds();
+        sleep_often();
+        took = milliseconds() - start;
+    }
+    CHECK(took <= FEW_MS, "%u ms", took);
+    unlink(path);
+    *strrchr(path, '/') = '\0';
+    rmdir(path);
 }
 
 static void another_user_is_not_trusted(const lock_info *unused)
@@ -197,8 +373,20 @@ static void another_user_is_not_trusted(const lock_info *unused)
     make_maps();
     begin(65534);
     team_start(team, 1, serve, NULL);
+    int ends[2];
+    CHECK(socketpair(AF_UNIX, SOCK_SEQPACKET, 0, ends) == 0 && dup2(ends[0], STDIN_FILENO) == STDIN_FILENO,
+          "no pair");
     sleep_often();
     CHECK(atomic_load(&pawl_hint_now) == NULL, "trusted");
+    struct rlimit all, none;
+    CHECK(getrlimit(RLIMIT_NOFILE, &all) == 0, "no limits");
+    none = (struct rlimit){0, all.rlim_max};
+    hint.next_ms = milliseconds();
+    CHECK(setrlimit(RLIMIT_NOFILE, &none) == 0, "no limit");
+    sleep_often();
+    CHECK(setrlimit(RLIMIT_NOFILE, &all) == 0, "no limit");
+    char said;
+    CHECK(recv(ends[1], &said, 1, MSG_DONTWAIT) < 0 && errno == EAGAIN, "it asks whoever is there");
     shutdown(fake.listener, SHUT_RDWR); /* which ends accept() */
     end(team);
 }
@@ -212,11 +400,15 @@ static void a_child_registers_for_itself(const lock_info *unused)
     team_start(team, 1, serve, NULL);
     sleep_often();
     CHECK(atomic_load(&pawl_hint_now) != NULL, "not mapped");
+    const void *parents = atomic_load(&pawl_hint_now)->sheet;
+    hint.next_ms = milliseconds() + MOST_MS; /* which is the parent's pause */
     pid_t child = fork();
     if (child == 0) {
         bool forgotten = atomic_load(&pawl_hint_now) == NULL;
+        uint32_t slot = pawl_hint_slot();
         sleep_often();
-        _exit(!forgotten ? 1 : atomic_load(&pawl_hint_now) == NULL ? 2 : 0);
+        const pawl_hint *mine = atomic_load(&pawl_hint_now);
+        _exit(!forgotten || slot != 0 ? 1 : mine == NULL ? 2 : mine->sheet == parents ? 1 : 0);
     }
     int status;
     CHECK(waitpid(child, &status, 0) == child && WIFEXITED(status), "the child died");
@@ -240,15 +432,17 @@ static void a_child_inherits_no_descriptor(const lock_info *unused)
     begin(getuid());
     team_start(team, 1, serve, NULL);
     atomic_store(&fake.manner, SILENT);
-    patience_us = 600000000;
     team_start(talker, 1, join_once_more, NULL);
     while (fake.requests == 0)
         sched_yield();
+    opened(CPUS, fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 100)); /* as if the answer were coming in */
+    opened(SHEET, fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 200));
     int talks_on = hint.open[SOCKET] - 1;
     CHECK(talks_on >= 0 && fcntl(talks_on, F_GETFD) == FD_CLOEXEC, "descriptor %d", talks_on);
     pid_t child = fork();
     if (child == 0)
-        _exit(fcntl(talks_on, F_GETFD) == -1 && errno == EBADF && hint.busy == 0 && hint.open[SOCKET] == 0
+        _exit(fcntl(talks_on, F_GETFD) == -1 && errno == EBADF && fcntl(100, F_GETFD) == -1 &&
+                      fcntl(200, F_GETFD) == -1 && hint.busy == 0 && hint.open[SOCKET] == 0
                   ? 0
                   : 1);
     int status;
@@ -257,7 +451,47 @@ static void a_child_inherits_no_descriptor(const lock_info *unused)
     atomic_store(&fake.manner, GOOD);
     shutdown(fake.held, SHUT_RDWR);
     team_join(talker, 1);
-    patience_us = 50000; /* nobody answers the last request */
+    end(team);
+}
+
+static atomic_int talks = -1;
+
+static void look_whether_it_talks(int signal)
+{
+    (void)signal;
+    atomic_store(&talks, me.talks);
+}
+
+static void talk(int index, void *unused)
+{
+    (void)index, (void)unused;
+    CHECK(!me.talks, "before");
+    sleep_often();
+    CHECK(!me.talks, "after");
+}
+
+/* A handler that forks has interrupted the talk: then the child goes on with it. */
+static void a_handler_knows_that_its_thread_talks(const lock_info *unused)
+{
+    (void)unused;
+    team_member team[1], talker[1];
+#ifdef __SANITIZE_THREAD__
+    skip("ThreadSanitizer calls handlers when the thread next calls the C library");
+#endif
+    make_maps();
+    begin(getuid());
+    atomic_store(&fake.manner, SILENT);
+    signal(SIGUSR1, look_whether_it_talks);
+    team_start(team, 1, serve, NULL);
+    team_start(talker, 1, talk, NULL);
+    while (fake.requests == 0)
+        sched_yield();
+    pthread_kill(talker[0].thread, SIGUSR1);
+    while (atomic_load(&talks) < 0)
+        sched_yield();
+    CHECK(atomic_load(&talks) == 1, "it does not");
+    shutdown(fake.held, SHUT_RDWR);
+    team_join(talker, 1);
     end(team);
 }
 
@@ -361,6 +595,81 @@ static void waiters_yield_to_those_that_want_the_cpu(const lock_info *unused)
     atomic_store(&pawl_hint_now, NULL);
 }
 
+static pawl_cond cond;
+static atomic_int stage, taken; /* of the thread that waits; how often the mutex was taken from it */
+
+/* Waits for the mutex until it is registered, and then once more, and on a condition variable. */
+static void wait_often(int index, void *unused)
+{
+    (void)index, (void)unused;
+    for (int i = 0; i < SLEEPS + 1; i++) {
+        await(&taken, i + 1);
+        atomic_fetch_add(&stage, 1);
+        pawl_mutex_lock(&mutex);
+        atomic_fetch_add(&stage, 1);
+        if (i < SLEEPS)
+            pawl_mutex_unlock(&mutex);
+    }
+    await(&taken, SLEEPS + 2); /* until it was looked at */
+    pawl_cond_wait(&cond, &mutex);
+    atomic_fetch_add(&stage, 1);
+}
+
+/* Hands the mutex to the thread that waits for it; what it says then. */
+static uint32_t hand_over(team_member *team, int from)
+{
+    team_await_asleep(team, 1);
+    beat();
+    pawl_mutex_unlock_fair(&mutex);
+    uint32_t says = atomic_load(&mutex.held);
+    await(&stage, from + 1);
+    return says;
+}
+
+static void a_mutex_says_whose_it_is(const lock_info *unused)
+{
+    (void)unused;
+    team_member service[1], team[1];
+    uint32_t says, after;
+    bool believed;
+    make_maps();
+    begin(getuid());
+    team_start(service, 1, serve, NULL);
+    do { /* unless this thread did not run, and the heart stood still */
+        memset(&mutex, 0, sizeof mutex);
+        atomic_store(&stage, 0);
+        atomic_store(&taken, 1);
+        hint.next_ms = milliseconds();
+        pawl_mutex_lock(&mutex);
+        team_start(team, 1, wait_often, NULL);
+        for (int i = 0; i < SLEEPS; i++) {
+            await(&stage, 2 * i + 1);
+            hand_over(team, 2 * i + 1);
+            pawl_mutex_lock(&mutex);
+            atomic_fetch_add(&taken, 1);
+        }
+        await(&stage, 2 * SLEEPS + 1);
+        CHECK(fake.requests > 0, "whoever waits for a mutex does not register");
+        says = hand_over(team, 2 * SLEEPS + 1);
+        atomic_fetch_add(&taken, 1);
+        team_await_asleep(team, 1); /* on the condition variable */
+        pawl_mutex_lock(&mutex);
+        beat();
+        pawl_cond_signal(&cond);
+        after = hand_over(team, 2 * SLEEPS + 2);
+        believed = atomic_load(&pawl_hint_now) != NULL;
+        team_join(team, 1);
+    } while (!believed && (says == 1 || after == 1));
+    CHECK(says == 1 + 2 * SLOT, "%u", says);
+    CHECK(after == 1 + 2 * SLOT, "%u, of a thread that waited for a signal", after);
+    fake.cpus->version = 0;
+    struct timespec now = {0, 0};
+    CHECK(pawl_mutex_lock_until(&mutex, CLOCK_MONOTONIC, &now) == ETIMEDOUT, "free");
+    CHECK(atomic_load(&pawl_hint_now) == NULL, "a service that has ended is believed");
+    fake.cpus->version = PAWL_HINT_VERSION;
+    end(service);
+}
+
 /* Service and kernel at once, whatever comes to their minds. */
 static void lie(int me, void *unused)
 {
@@ -398,21 +707,32 @@ static const promise promises[] = {
     {.name = "a_thread_is_not_its_own_neighbour",
      .check = a_thread_is_not_its_own_neighbour,
      .subject = "hint"},
+    {.name = "one_neighbour_is_enough", .check = one_neighbour_is_enough, .subject = "hint"},
+    {.name = "an_owner_is_known_by_its_slot", .check = an_owner_is_known_by_its_slot, .subject = "hint"},
+    {.name = "a_sleeper_is_where_it_ran_last", .check = a_sleeper_is_where_it_ran_last, .subject = "hint"},
     {.name = "what_is_stale_is_forgotten", .check = what_is_stale_is_forgotten, .subject = "hint"},
     {.name = "it_can_be_switched_off", .check = it_can_be_switched_off, .subject = "hint"},
     {.name = "each_thread_registers_itself_once",
      .check = each_thread_registers_itself_once,
      .subject = "hint"},
     {.name = "bad_answers_cost_a_try", .check = bad_answers_cost_a_try, .subject = "hint"},
+    {.name = "no_answer_costs_milliseconds", .check = no_answer_costs_milliseconds, .subject = "hint"},
     {.name = "another_user_is_not_trusted", .check = another_user_is_not_trusted, .subject = "hint"},
     {.name = "a_child_registers_for_itself", .check = a_child_registers_for_itself, .subject = "hint"},
     {.name = "a_child_inherits_no_descriptor", .check = a_child_inherits_no_descriptor, .subject = "hint"},
+    {.name = "a_service_that_takes_no_calls_costs_milliseconds",
+     .check = a_service_that_takes_no_calls_costs_milliseconds,
+     .subject = "hint"},
+    {.name = "a_handler_knows_that_its_thread_talks",
+     .check = a_handler_knows_that_its_thread_talks,
+     .subject = "hint"},
     {.name = "a_service_that_stops_and_goes_on_is_mapped_once",
      .check = a_service_that_stops_and_goes_on_is_mapped_once,
      .subject = "hint"},
     {.name = "waiters_yield_to_those_that_want_the_cpu",
      .check = waiters_yield_to_those_that_want_the_cpu,
      .subject = "hint"},
+    {.name = "a_mutex_says_whose_it_is", .check = a_mutex_says_whose_it_is, .subject = "hint"},
     {.name = "lies_cost_no_wake_up", .check = lies_cost_no_wake_up, .subject = "hint"},
 };
 

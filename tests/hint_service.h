@@ -8,7 +8,7 @@
 
 #define PAWL_HINT_PAUSE    1
 #define PAWL_HINT_PATIENCE patience_us
-static long patience_us = 50000;
+static long patience_us = 600000000; /* there is no hurry */
 
 #include "../src/park/hint.c"
 
@@ -29,6 +29,8 @@ typedef enum manner {
     OLD_MAP,
     CLOSING
 } manner;
+
+enum { SLOT = 5 }; /* of everybody */
 
 static struct {
     int listener;
@@ -72,7 +74,7 @@ static void make_maps(void)
 static void reply(int client, manner how)
 {
     struct pawl_hint_reply r = {
-        PAWL_HINT_MAGIC, PAWL_HINT_VERSION, PAWL_HINT_DONE, 1, fake.instance, 0, 0, 0, 0};
+        PAWL_HINT_MAGIC, PAWL_HINT_VERSION, PAWL_HINT_DONE, SLOT, fake.instance, 0, 0, 0, 0};
     _Alignas(struct cmsghdr) char room[CMSG_SPACE(2 * sizeof(int))] = {0};
     struct iovec data = {&r, how == SHORT ? 8 : sizeof r};
     struct msghdr m = {.msg_iov = &data, .msg_iovlen = 1};
@@ -133,7 +135,7 @@ static void end(team_member *team)
 {
     answer a;
     char folder[sizeof path];
-    ask(PAWL_HINT_STOP, &a);
+    ask(PAWL_HINT_STOP, BRIEFLY, &a); /* nobody answers this */
     team_join(team, 1);
     strcpy(folder, path);
     unlink(folder);

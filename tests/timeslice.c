@@ -159,6 +159,41 @@ static void a_thread_that_is_refused_does_without(const lock_info *unused)
     CHECK(!asked[0] && !asked[1] && yields == 0, "asked");
 }
 
+static void a_refusal_leaves_no_trace(const lock_info *unused)
+{
+    (void)unused;
+    begin(true);
+    refuses = 1;
+    errno = 12345;
+    pawl_timeslice_ask();
+    CHECK(errno == 12345, "errno is lost");
+    fake_area[28] = 7; /* somebody else's */
+    pawl_timeslice_return();
+    CHECK(fake_area[28] == 7 && yields == 0, "gives back what it has not asked for");
+    has = 0;
+    CHECK(pawl_timeslice_find() == PAWL_TIMESLICE_NONE && errno == 12345, "errno is lost");
+}
+
+/* The kernel writes the CPU's number there. */
+static void the_area_is_the_one_that_the_kernel_knows(const lock_info *unused)
+{
+    (void)unused;
+    volatile uint8_t *mine = area();
+    if (mine == NULL) {
+#if defined(__GLIBC__) && __GLIBC_PREREQ(2, 35) && (defined(__x86_64__) || defined(__aarch64__))
+        CHECK(__rseq_size == 0, "not found");
+#endif
+        skip("the C library has registered none");
+    }
+    unsigned before, there, after;
+    do {
+        CHECK(syscall(SYS_getcpu, &before, NULL, NULL) == 0, "no CPU");
+        there = *(volatile uint32_t *)(volatile void *)(mine + 4);
+        CHECK(syscall(SYS_getcpu, &after, NULL, NULL) == 0, "no CPU");
+    } while (before != after);
+    CHECK(there == before, "CPU %u, not %u", there, before);
+}
+
 static void it_can_be_switched_off(const lock_info *unused)
 {
     (void)unused;
@@ -184,6 +219,10 @@ static const promise promises[] = {
      .subject = "timeslice"},
     {.name = "a_thread_that_is_refused_does_without",
      .check = a_thread_that_is_refused_does_without,
+     .subject = "timeslice"},
+    {.name = "a_refusal_leaves_no_trace", .check = a_refusal_leaves_no_trace, .subject = "timeslice"},
+    {.name = "the_area_is_the_one_that_the_kernel_knows",
+     .check = the_area_is_the_one_that_the_kernel_knows,
      .subject = "timeslice"},
     {.name = "it_can_be_switched_off", .check = it_can_be_switched_off, .subject = "timeslice"},
 };

@@ -13,7 +13,8 @@
 static int yields;
 static long lasting;   /* nanoseconds */
 static uint32_t ended; /* ticks       */
-static int crowds;     /* seen by yields */
+static int seen;       /* crowds, by yields */
+static int cpu;        /* the thread's      */
 
 static bool is_crowded(void);
 
@@ -24,18 +25,24 @@ static int fake_yield(void)
     struct timespec end = {0, lasting};
     if (lasting > 0)
         nanosleep(&end, NULL);
-    crowds += is_crowded();
+    seen += is_crowded();
     ended = pawl_ticks();
     return 0;
 }
 
+static int fake_getcpu(void)
+{
+    return cpu;
+}
+
 #define sched_yield     fake_yield
+#define sched_getcpu    fake_getcpu
 #define PAWL_YIELD_LONG 50000000u
 #include "../src/park/yield.c"
 
 static bool is_crowded(void)
 {
-    return atomic_load(&crowded) - pawl_ticks() - 1 < PAWL_TICKS(CROWD);
+    return atomic_load(crowd_here()) - pawl_ticks() - 1 < PAWL_TICKS(CROWD);
 }
 
 enum { SHORT = 0, TOO_LONG = 60000000 };
@@ -121,32 +128,52 @@ static void a_newcomer_does_not_yield_in_a_crowd(const lock_info *unused)
     uint32_t begun;
     do {
         begin_again(0, 0, SHORT);
-        atomic_store(&crowded, pawl_ticks());
+        atomic_store(crowd_here(), pawl_ticks());
     } while (!pawl_yield_alone());
     CHECK(yields == 1, "%d yields", yields);
 
     lasting = TOO_LONG;
     CHECK(!pawl_yield_alone() && yields == 2, "alone, though another thread ran");
-    uint32_t noticed = atomic_load(&crowded) - PAWL_TICKS(CROWD) - ended;
+    uint32_t noticed = atomic_load(crowd_here()) - PAWL_TICKS(CROWD) - ended;
     CHECK(noticed <= pawl_ticks() - ended, "a crowd of another length: %u", noticed);
 
     lasting = SHORT;
     do {
         begun = pawl_ticks();
         yields = 0;
-        atomic_store(&crowded, begun + PAWL_TICKS(CROWD));
+        atomic_store(crowd_here(), begun + PAWL_TICKS(CROWD));
         CHECK(!pawl_yield_alone() || pawl_ticks() - begun >= PAWL_TICKS(CROWD), "alone in a crowd");
     } while (pawl_ticks() - begun >= PAWL_TICKS(CROWD));
     CHECK(yields == 0, "yields in a crowd");
 
     do {
         begun = pawl_ticks();
-        yields = crowds = 0;
-        atomic_store(&crowded, begun + 2 * PAWL_TICKS(CROWD));
+        yields = seen = 0;
+        atomic_store(crowd_here(), begun + 2 * PAWL_TICKS(CROWD));
         pawl_yield_alone();
     } while (pawl_ticks() - begun >= PAWL_TICKS(CROWD));
     CHECK(yields == 1, "a crowd of an hour ago, when the clock began anew");
-    CHECK(crowds == 1, "others may yield meanwhile");
+    CHECK(seen == 1, "others may yield meanwhile");
+}
+
+static void a_crowd_elsewhere_keeps_nobody_from_yielding(const lock_info *unused)
+{
+    (void)unused;
+    static const int elsewhere[] = {1, 7, 8 + 1, -1};
+    for (size_t i = 0; i < sizeof elsewhere / sizeof elsewhere[0]; i++) {
+        uint32_t begun;
+        do {
+            begun = pawl_ticks();
+            yields = 0;
+            cpu = elsewhere[i];
+            atomic_store(crowd_here(), begun + PAWL_TICKS(CROWD));
+            CHECK(is_crowded() || pawl_ticks() - begun >= PAWL_TICKS(CROWD), "no crowd on CPU %d", cpu);
+            cpu = 0;
+            atomic_store(crowd_here(), begun);
+            pawl_yield_alone();
+        } while (pawl_ticks() - begun >= PAWL_TICKS(CROWD));
+        CHECK(yields == 1, "a crowd on CPU %d", elsewhere[i]);
+    }
 }
 
 static const promise promises[] = {
@@ -158,6 +185,9 @@ static const promise promises[] = {
     {.name = "short_yields_pay_the_debt", .check = short_yields_pay_the_debt, .subject = "yield"},
     {.name = "a_newcomer_does_not_yield_in_a_crowd",
      .check = a_newcomer_does_not_yield_in_a_crowd,
+     .subject = "yield"},
+    {.name = "a_crowd_elsewhere_keeps_nobody_from_yielding",
+     .check = a_crowd_elsewhere_keeps_nobody_from_yielding,
      .subject = "yield"},
 };
 

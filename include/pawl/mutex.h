@@ -14,7 +14,8 @@
  * Sharing     by threads of one process
  * Differs     from a capacitor (capacitor.h): a platoon is measured in time, by the first waiter that it keeps out
  *
- *   held    0 free, 1 owned. A hand-off leaves it at 1, so that nobody can barge in
+ *   held    0 free, else owned: 1, or 1 + 2 * slot by a thread with this slot in a hint's sheet (docs/hint.md) that had
+ *           to wait. A hand-off leaves it owned, so that nobody can barge in
  *   queue   0 nobody waits; else a sum of
  *           WAITERS   somebody is in the queue
  *           TIMED     its head has been up: it has a timer, and `due` says when its share is over
@@ -31,8 +32,8 @@
  *   the head goes    -         0, or WAITERS for the next one (in every state)
  *
  *   * Every few releases, counted by `patience`, a release reads the clock. Then it wakes a head that did not lose when
- *     it was last up, or whose timer is late; yields its CPU to one that was woken and does not run; and hands off to
- *     one that should have asked by now.
+ *     it was last up (unless a hint says that others want its CPU), or whose timer is late; yields its CPU to one that
+ *     was woken and does not run; and hands off to one that should have asked by now.
  *
  * All-zero bytes are an unlocked mutex. It needs no destruction. Another thread may unlock it.
  * docs/pawl_mutex.md tells the whole story.
@@ -86,7 +87,7 @@ void pawl_mutex_unlock_fair_call(pawl_mutex *m);
 }
 #endif
 
-/* 0: free; 1: held, and nobody waits. For a process with one thread. */
+/* 0: free; 1: held, and nobody waits; else look closer. For a process with one thread. */
 #define pawl_mutex_word(m) (&(m)->held)
 
 static inline bool pawl_mutex_try_acquire(pawl_mutex *m)

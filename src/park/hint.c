@@ -34,12 +34,14 @@ _Atomic(pawl_hint *) pawl_hint_now;
 
 /* Between a process's first two tries to reach the service, in milliseconds. */
 #ifndef PAWL_HINT_PAUSE
-#define PAWL_HINT_PAUSE 1000
+#define PAWL_HINT_PAUSE 50
 #endif
 
-/* For the service's answer, in microseconds. */
+/* For the service, in microseconds. Whoever asks may have a lock that others wait for, `pawl doctor` has not. The kernel
+ * rounds it up to its tick. */
+enum { BRIEFLY = 2000, AT_LEISURE = 1000000 };
 #ifndef PAWL_HINT_PATIENCE
-#define PAWL_HINT_PATIENCE 50000
+#define PAWL_HINT_PATIENCE BRIEFLY
 #endif
 
 enum {
@@ -76,6 +78,8 @@ static void close_opened(int which)
 
 static __thread struct {
     uint32_t number; /* of the hint that the thread is registered for */
+    uint32_t slot;   /* of the thread, in its sheet                   */
+    uint32_t seen;   /* a CPU on which another thread ran             */
     uint32_t sleeps;
     bool talks; /* to the service */
 } me __attribute__((tls_model("initial-exec")));
@@ -87,36 +91,66 @@ static uint32_t milliseconds(void)
 
 /* ---- reading */
 
+static bool is_wanted(const pawl_hint *h, uint32_t cpu)
+{
+    return atomic_load_explicit(&h->cpus->cpu[cpu].ready, memory_order_relaxed) > 1;
+}
+
 pawl_cpu pawl_hint_ask_cpu(const pawl_hint *h)
 {
     int cpu = sched_getcpu();
     if (cpu < 0 || cpu >= PAWL_HINT_CPUS)
         return PAWL_CPU_UNKNOWN;
-    bool wanted = atomic_load_explicit(&h->cpus->cpu[cpu].ready, memory_order_relaxed) > 1;
-    return wanted ? PAWL_CPU_WANTED : PAWL_CPU_OURS;
+    return is_wanted(h, (uint32_t)cpu) ? PAWL_CPU_WANTED : PAWL_CPU_OURS;
 }
 
-/* Perhaps the owner of what this thread waits for. */
+/* Perhaps the owner of what this thread waits for. Begins where one ran the last time: on a large machine the answer is
+ * in many lines. */
 static bool others_run(const pawl_hint *h)
 {
-    int mine = sched_getcpu();
-    uint32_t count = atomic_load_explicit(&h->cpus->count, memory_order_relaxed);
-    for (uint32_t i = 0; i < count && i < PAWL_HINT_CPUS; i++)
-        if ((int)i != mine && atomic_load_explicit(&h->sheet->cpu[i], memory_order_relaxed) != 0)
+    uint32_t mine = (uint32_t)sched_getcpu(),
+             count = atomic_load_explicit(&h->cpus->count, memory_order_relaxed);
+    for (uint32_t i = 0; i < count && i < PAWL_HINT_CPUS; i++, me.seen++) {
+        if (me.seen >= count || me.seen >= PAWL_HINT_CPUS)
+            me.seen = 0;
+        if (me.seen != mine && atomic_load_explicit(&h->sheet->cpu[me.seen], memory_order_relaxed) != 0)
             return true;
+    }
     return false;
 }
 
 bool pawl_hint_ask(const pawl_hint *h, unsigned looks, unsigned most)
 {
-    switch (pawl_hint_ask_cpu(h)) {
-    case PAWL_CPU_WANTED:
+    pawl_cpu cpu = pawl_hint_ask_cpu(h);
+    if (cpu == PAWL_CPU_WANTED)
         return false;
-    case PAWL_CPU_OURS: /* not at each look: on a large machine the answer is in many lines */
-        return looks < most || (looks < most * PAWL_HINT_LONGER && (looks % 16 != 0 || others_run(h)));
-    default:
-        return looks < most;
-    }
+    return looks < most || (cpu == PAWL_CPU_OURS && looks < most * PAWL_HINT_LONGER && others_run(h));
+}
+
+uint32_t pawl_hint_ask_slot(const pawl_hint *h)
+{
+    return me.number == h->number ? me.slot : 0;
+}
+
+/* The CPU on which it ran last, plus one; 0: not known. */
+static uint32_t last_cpu(const pawl_hint *h, uint32_t slot)
+{
+    if (slot >= PAWL_HINT_SLOTS)
+        return 0;
+    uint32_t last = atomic_load_explicit(&h->sheet->thread[slot], memory_order_relaxed);
+    return last <= PAWL_HINT_CPUS ? last : 0;
+}
+
+bool pawl_hint_ask_off(const pawl_hint *h, uint32_t slot)
+{
+    uint32_t last = last_cpu(h, slot);
+    return last != 0 && atomic_load_explicit(&h->sheet->cpu[last - 1], memory_order_relaxed) != slot;
+}
+
+bool pawl_hint_ask_crowded(const pawl_hint *h, uint32_t slot)
+{
+    uint32_t last = last_cpu(h, slot);
+    return last != 0 && is_wanted(h, last - 1);
 }
 
 static bool is_alive(struct pawl_hint_cpus *cpus)
@@ -146,10 +180,10 @@ typedef struct answer {
     int files[2]; /* or -1 */
 } answer;
 
-static int connected(void)
+static int connected(long patience_us)
 {
     struct sockaddr_un to = {.sun_family = AF_UNIX};
-    struct timeval patience = {PAWL_HINT_PATIENCE / 1000000, PAWL_HINT_PATIENCE % 1000000};
+    struct timeval patience = {patience_us / 1000000, patience_us % 1000000};
     struct ucred service;
     socklen_t size = sizeof service;
     memcpy(to.sun_path, path, sizeof path);
@@ -177,7 +211,7 @@ static void take_files(struct msghdr *m, int files[2])
     opened(SHEET, files[1]);
 }
 
-static bool ask(uint32_t what, answer *a)
+static bool ask(uint32_t what, long patience_us, answer *a)
 {
     struct pawl_hint_request request = {PAWL_HINT_MAGIC, PAWL_HINT_VERSION, what, (uint32_t)getpid(),
                                         (uint32_t)syscall(SYS_gettid)};
@@ -185,12 +219,14 @@ static bool ask(uint32_t what, answer *a)
     struct iovec data = {&a->reply, sizeof a->reply};
     struct msghdr m = {.msg_iov = &data, .msg_iovlen = 1, .msg_control = room, .msg_controllen = sizeof room};
     a->files[0] = a->files[1] = -1;
-    int s = connected();
+    int s = connected(patience_us);
     if (s < 0)
         return false;
     long size = -1;
-    if (syscall(SYS_sendto, s, &request, sizeof request, MSG_NOSIGNAL, NULL, 0) == sizeof request)
-        size = syscall(SYS_recvmsg, s, &m, MSG_CMSG_CLOEXEC);
+    if (syscall(SYS_sendto, s, &request, sizeof request, MSG_NOSIGNAL | MSG_DONTWAIT, NULL, 0) ==
+        sizeof request)
+        for (int tries = 3; tries > 0 && (tries == 3 || (size < 0 && errno == EINTR)); tries--)
+            size = syscall(SYS_recvmsg, s, &m, MSG_CMSG_CLOEXEC); /* with a time limit, signals end it */
     if (size >= 0)
         take_files(&m, a->files);
     close_opened(SOCKET);
@@ -246,9 +282,10 @@ static uint32_t use(const answer *a)
 static bool join(void)
 {
     answer a;
-    bool joined = ask(PAWL_HINT_JOIN, &a) && (me.number = use(&a)) != 0;
+    me.number = ask(PAWL_HINT_JOIN, PAWL_HINT_PATIENCE, &a) ? use(&a) : 0;
+    me.slot = me.number != 0 ? a.reply.slot : 0;
     close_files();
-    return joined;
+    return me.number != 0;
 }
 
 static void try_to_join(void)
@@ -260,9 +297,9 @@ static void try_to_join(void)
     if (join())
         hint.pause_ms = 0;
     else {
-        hint.pause_ms = hint.pause_ms == 0        ? PAWL_HINT_PAUSE
-                        : hint.pause_ms < MOST_MS ? 2 * hint.pause_ms
-                                                  : MOST_MS;
+        hint.pause_ms = hint.pause_ms == 0            ? PAWL_HINT_PAUSE
+                        : hint.pause_ms < MOST_MS / 2 ? 2 * hint.pause_ms
+                                                      : MOST_MS;
         hint.next_ms = milliseconds() + hint.pause_ms;
     }
     errno = before;
@@ -325,7 +362,7 @@ pawl_hint_state pawl_hint_find(void)
         return PAWL_HINT_UNWANTED;
     if (atomic_load_explicit(&hint.wanted, memory_order_relaxed) == 0)
         return PAWL_HINT_NONE;
-    bool works = ask(PAWL_HINT_STATUS, &a);
+    bool works = ask(PAWL_HINT_STATUS, AT_LEISURE, &a);
     close_files();
     return works ? PAWL_HINT_WORKS : PAWL_HINT_SILENT;
 }
@@ -343,6 +380,24 @@ pawl_cpu pawl_hint_ask_cpu(const pawl_hint *h)
 {
     (void)h;
     return PAWL_CPU_UNKNOWN;
+}
+
+uint32_t pawl_hint_ask_slot(const pawl_hint *h)
+{
+    (void)h;
+    return 0;
+}
+
+bool pawl_hint_ask_off(const pawl_hint *h, uint32_t slot)
+{
+    (void)h, (void)slot;
+    return false;
+}
+
+bool pawl_hint_ask_crowded(const pawl_hint *h, uint32_t slot)
+{
+    (void)h, (void)slot;
+    return false;
 }
 
 void pawl_hint_check(void)

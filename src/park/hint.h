@@ -31,6 +31,21 @@ static inline pawl_cpu pawl_hint_cpu(void)
     return PAWL_HINT_CPU();
 }
 
+static inline uint32_t pawl_hint_slot(void)
+{
+    return PAWL_HINT_SLOT();
+}
+
+static inline bool pawl_hint_is_off(uint32_t slot)
+{
+    return PAWL_HINT_IS_OFF(slot);
+}
+
+static inline bool pawl_hint_is_crowded(uint32_t slot)
+{
+    return PAWL_HINT_IS_OFF(slot);
+}
+
 static inline void pawl_hint_begin(void)
 {
 }
@@ -49,6 +64,9 @@ extern _Atomic(pawl_hint *) pawl_hint_now; /* NULL: there is none */
 
 bool pawl_hint_ask(const pawl_hint *h, unsigned looks, unsigned most);
 pawl_cpu pawl_hint_ask_cpu(const pawl_hint *h);
+uint32_t pawl_hint_ask_slot(const pawl_hint *h);
+bool pawl_hint_ask_off(const pawl_hint *h, uint32_t slot);
+bool pawl_hint_ask_crowded(const pawl_hint *h, uint32_t slot);
 void pawl_hint_check(void);
 
 /* Whether a thread that has looked so often should look again, as things are now, if it were `most` without a hint. */
@@ -64,6 +82,31 @@ static inline pawl_cpu pawl_hint_cpu(void)
     return PAWL_LIKELY(h == NULL) ? PAWL_CPU_UNKNOWN : pawl_hint_ask_cpu(h);
 }
 
+/* What others may know this thread by; 0: nothing. */
+static inline uint32_t pawl_hint_slot(void)
+{
+    const pawl_hint *h = atomic_load_explicit(&pawl_hint_now, memory_order_acquire); /* H */
+    return PAWL_LIKELY(h == NULL) ? 0 : pawl_hint_ask_slot(h);
+}
+
+/* Whether the thread with this slot is known not to run. */
+static inline bool pawl_hint_is_off(uint32_t slot)
+{
+    if (PAWL_LIKELY(slot == 0))
+        return false;
+    const pawl_hint *h = atomic_load_explicit(&pawl_hint_now, memory_order_acquire); /* H */
+    return h != NULL && pawl_hint_ask_off(h, slot);
+}
+
+/* Whether others are known to wait for the CPU on which the thread with this slot ran last. */
+static inline bool pawl_hint_is_crowded(uint32_t slot)
+{
+    if (PAWL_LIKELY(slot == 0))
+        return false;
+    const pawl_hint *h = atomic_load_explicit(&pawl_hint_now, memory_order_acquire); /* H */
+    return h != NULL && pawl_hint_ask_crowded(h, slot);
+}
+
 /* At the start of a wait: stops believing a service that has ended. */
 static inline void pawl_hint_begin(void)
 {
@@ -74,8 +117,8 @@ static inline void pawl_hint_begin(void)
 /* Counts a sleep. */
 void pawl_hint_slept(void);
 
-/* Registers a thread with the service, if it has slept often and there is one. The answer may take 50 ms. Leaves
- * errno alone. */
+/* Registers a thread with the service, if it has slept often and there is one. Waits for the answer, but no longer than
+ * a lock may be held that this thread has. Leaves errno alone. */
 void pawl_hint_join(void);
 
 #endif

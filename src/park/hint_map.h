@@ -68,7 +68,7 @@ struct pawl_hint_reply {
     uint32_t magic, version;
     uint32_t status;
     uint32_t slot;               /* of the thread, in the sheet                     */
-    uint64_t instance;           /* of the service: another after each start        */
+    uint64_t instance;           /* of service and sheet: another with each of them  */
     uint32_t processes, threads; /* registered; PAWL_HINT_STATUS, for root          */
     uint32_t pid;                /* the service's                                   */
     uint32_t unused;

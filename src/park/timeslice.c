@@ -30,14 +30,7 @@ _Atomic(uint32_t) pawl_timeslice_use;
 /* 0: has not asked yet whether it may. */
 static __thread enum { UNASKED, ALLOWED, REFUSED } allowed __attribute__((tls_model("initial-exec")));
 
-#ifdef PAWL_TIMESLICE_AREA /* a test's */
-
-static volatile uint8_t *area(void)
-{
-    return PAWL_TIMESLICE_AREA;
-}
-
-#elif defined(__x86_64__) || defined(__aarch64__)
+#if defined(__x86_64__) || defined(__aarch64__)
 
 /* glibc's, since 2.35. Its size is that of the features glibc knows of; what is registered has 32 bytes at least. */
 extern const ptrdiff_t __rseq_offset __attribute__((weak));
@@ -65,9 +58,13 @@ static volatile uint8_t *area(void)
 
 #endif
 
+#ifndef PAWL_TIMESLICE_AREA /* a test's */
+#define PAWL_TIMESLICE_AREA area()
+#endif
+
 void pawl_timeslice_ask_slowly(void)
 {
-    volatile uint8_t *mine = area();
+    volatile uint8_t *mine = PAWL_TIMESLICE_AREA;
     if (allowed == UNASKED) {
         int before = errno;
         allowed = mine != NULL && prctl(EXTENSION, EXTENSION_SET, ENABLE, 0, 0) == 0 ? ALLOWED : REFUSED;
@@ -81,7 +78,7 @@ void pawl_timeslice_ask_slowly(void)
 
 void pawl_timeslice_return_slowly(void)
 {
-    volatile uint8_t *mine = area();
+    volatile uint8_t *mine = PAWL_TIMESLICE_AREA;
     if (allowed != ALLOWED)
         return;
     mine[REQUEST] = 0;
@@ -103,10 +100,10 @@ pawl_timeslice_state pawl_timeslice_find(void)
     int before = errno;
     bool has = prctl(EXTENSION, EXTENSION_GET, 0, 0, 0) >= 0;
     errno = before;
-    return is_unwanted()    ? PAWL_TIMESLICE_UNWANTED
-           : !has           ? PAWL_TIMESLICE_NONE
-           : area() == NULL ? PAWL_TIMESLICE_NO_AREA
-                            : PAWL_TIMESLICE_WORKS;
+    return is_unwanted()                 ? PAWL_TIMESLICE_UNWANTED
+           : !has                        ? PAWL_TIMESLICE_NONE
+           : PAWL_TIMESLICE_AREA == NULL ? PAWL_TIMESLICE_NO_AREA
+                                         : PAWL_TIMESLICE_WORKS;
 }
 
 __attribute__((constructor(101))) static void find_timeslice(void)

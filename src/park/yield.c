@@ -36,7 +36,21 @@ static struct {
     _Atomic(uint32_t) pauses; /* in a row                                       */
 } PAWL_ALIGNED busy;
 
-static _Atomic(uint32_t) crowded PAWL_ALIGNED; /* ticks: other threads are ready to run until then */
+/* By CPU. On larger machines several share an entry, so that no more than eight threads yield at a time: each of them takes
+ * the owner's line now and then. */
+static struct {
+    _Atomic(uint32_t) until; /* ticks: other threads are ready to run there */
+} PAWL_ALIGNED crowds[8];
+
+static _Atomic(uint32_t) *crowd_here(void)
+{
+#ifdef __linux__
+    int cpu = sched_getcpu();
+#else
+    int cpu = 0;
+#endif
+    return &crowds[(unsigned)cpu % (sizeof crowds / sizeof crowds[0])].until;
+}
 
 static void lose(uint32_t took, uint32_t now)
 {
@@ -88,19 +102,20 @@ bool pawl_yield(void)
     return !took_long;
 }
 
-/* If other threads want the CPU, it may take a round of their time slices until this one runs again. So it looks like a
- * crowd until it is back: one thread finds out for all. */
+/* If other threads want the CPU, it may take a round of their time slices until this one runs again. So its CPU looks
+ * crowded until it is back: one thread finds out for all that run there. */
 bool pawl_yield_alone(void)
 {
     enum { SWITCH = 8 }; /* ticks: a yield that takes longer has let another thread run */
-    uint32_t start = pawl_ticks(), left = atomic_load_explicit(&crowded, memory_order_relaxed) - start;
+    _Atomic(uint32_t) *until = crowd_here();
+    uint32_t start = pawl_ticks(), left = atomic_load_explicit(until, memory_order_relaxed) - start;
     pawl_cpu cpu = pawl_hint_cpu();
     if (cpu == PAWL_CPU_WANTED || (cpu == PAWL_CPU_UNKNOWN && left - 1 < PAWL_TICKS(CROWD)))
         return false;
-    atomic_store_explicit(&crowded, start + PAWL_TICKS(CROWD), memory_order_relaxed);
+    atomic_store_explicit(until, start + PAWL_TICKS(CROWD), memory_order_relaxed);
     pawl_yield_once();
     uint32_t now = pawl_ticks();
     bool alone = now - start <= SWITCH;
-    atomic_store_explicit(&crowded, alone ? now : now + PAWL_TICKS(CROWD), memory_order_relaxed);
+    atomic_store_explicit(until, alone ? now : now + PAWL_TICKS(CROWD), memory_order_relaxed);
     return alone;
 }

@@ -4,10 +4,28 @@
  */
 #include "still.h"
 
+#include "../../src/park/hint.h"
+
+#include <pawl/detail/wait.h>
+
+#include <sched.h>
+
 static bool test_yield(void), test_yield_alone(void);
+static void test_yield_once(void);
+static uint32_t test_slot(void);
+static int pauses;
+
+static inline void test_pause(void)
+{
+    pauses++;
+    pawl_pause();
+}
 
 #define pawl_yield       test_yield
 #define pawl_yield_alone test_yield_alone
+#define pawl_yield_once  test_yield_once
+#define pawl_hint_slot   test_slot
+#define pawl_pause       test_pause
 #include "../../src/mutex_lock.c"
 
 static void the_more_often_it_lost_the_longer_it_sleeps(const lock_info *unused)
@@ -44,6 +62,11 @@ static void a_newcomer_does_not_count_its_loss(const lock_info *unused)
     CHECK(time <= (uint64_t)(mutex.due - begin) << 10, "beyond its share");
     CHECK(time >= (uint64_t)pawl_mutex_left(&mutex, end) << 10, "not until the end of its share");
     CHECK(patience() == 0, "a release would let it sleep");
+    w = behind(1, PAWL_AWAKE, UP);
+    w->slot = 1;
+    h.slept = false;
+    CHECK(lie_down(&mutex, w, &h) <= LATE << 10,
+          "a release may let it sleep, for the hint says that its CPU is wanted");
 }
 
 static void an_owner_does_not_lie_down(const lock_info *unused)
@@ -99,7 +122,7 @@ static bool takes(bool (*how)(const pawl_sleeper *), const pawl_sleeper *w)
 
 static bool by_spinning(const pawl_sleeper *w)
 {
-    return spin(&mutex, w, PAWL_AWAKE, 1000);
+    return spin(&mutex, w, PAWL_AWAKE, 0, 1000);
 }
 
 static bool by_yielding(const pawl_sleeper *w)
@@ -174,12 +197,19 @@ static bool test_yield_alone(void)
     return yields < worthwhile;
 }
 
+static int single; /* yields, of a head that has not asked */
+
+static void test_yield_once(void)
+{
+    single++;
+}
+
 static bool yields_first(int times)
 {
     yields = 0;
     worthwhile = times;
     atomic_store(&mutex.held, 1);
-    return yield_first(&mutex);
+    return yield_first(&mutex, 0);
 }
 
 static void a_newcomer_yields_before_it_queues_up(const lock_info *unused)
@@ -192,6 +222,95 @@ static void a_newcomer_yields_before_it_queues_up(const lock_info *unused)
     CHECK(!yields_first(0) && yields == 1, "%d yields, though another thread has run", yields);
     set_losses(&mutex, 1);
     CHECK(!yields_first(1) && yields == 0, "yields where heads lose");
+}
+
+/* ---- whose it is */
+
+static uint32_t slot;
+
+static uint32_t test_slot(void)
+{
+    return slot;
+}
+
+static bool is_signed(uint32_t as)
+{
+    return atomic_load(&mutex.held) == 1 + 2 * as;
+}
+
+/* Those that wait want to know whether the owner runs. */
+static void whoever_has_waited_signs(const lock_info *unused)
+{
+    (void)unused;
+    for (slot = 0; slot < 3; slot++) {
+        pawl_sleeper *w = behind(1, PAWL_AWAKE, UP);
+        w->slot = slot;
+        atomic_store(&mutex.held, 0);
+        CHECK(compete(&mutex, w, &(head){0}) && is_signed(slot), "the head: %u", mutex.held);
+        w = behind(1, PAWL_WATCHING, TIMED);
+        w->slot = slot;
+        atomic_store(&mutex.held, 0);
+        CHECK(watch(&mutex, w) && is_signed(slot), "it watched: %u", mutex.held);
+        behind(0, 0, 0);
+        yields = 0;
+        worthwhile = 1; /* frees it */
+        pawl_mutex_lock(&mutex);
+        CHECK(is_signed(slot), "a newcomer: %u", mutex.held);
+        pawl_mutex_unlock(&mutex);
+        CHECK(!is_held() && pawl_mutex_trylock(&mutex) && is_signed(0), "one that has not waited");
+    }
+}
+
+static struct pawl_hint_cpus cpus;
+static struct pawl_hint_sheet sheet;
+static pawl_hint known = {&cpus, &sheet, 1};
+
+/* The owner has slot 5; so many are ready on each CPU, and it runs or not. */
+static void own(uint32_t ready, bool runs)
+{
+    cpus.count = 1; /* no other thread is seen to run */
+    for (int i = 0; i < PAWL_HINT_CPUS; i++)
+        cpus.cpu[i].ready = ready;
+    sheet.thread[5] = 1;
+    sheet.cpu[0] = runs ? 5 : 0;
+    atomic_store(&mutex.held, 1 + 2 * 5);
+    pauses = single = 0;
+}
+
+/* Nobody spins for an owner that does not run, nor yields if there is nobody to yield to. */
+static void an_owner_that_is_off_is_not_spun_for(const lock_info *unused)
+{
+    (void)unused;
+    if (pawl_pauses(1000) == 0)
+        skip("nobody spins on one CPU");
+    atomic_store(&pawl_hint_now, &known);
+    for (uint32_t ready = 1; ready <= 2; ready++)
+        for (int runs = 0; runs < 2; runs++) {
+            pawl_sleeper *w = behind(1, PAWL_AWAKE, UP);
+            own(ready, runs);
+            CHECK(!by_spinning(w) && (pauses > 0) == runs, "%u ready, runs: %d, %d pauses", ready, runs,
+                  pauses);
+            pauses = 0;
+            CHECK(!spin(&mutex, behind(1, PAWL_WATCHING, TIMED), PAWL_WATCHING, 0, 1000),
+                  "took what is held");
+            CHECK(pauses > 0, "watches for nothing, because the owner is said to be off");
+            w = behind(1, PAWL_AWAKE, UP);
+            own(ready, runs);
+            bool pays = runs || ready > 1;
+            CHECK(!by_yielding(w) && (single > 0) == pays, "%u ready, runs: %d, %d yields", ready, runs,
+                  single);
+            yields = 0;
+            worthwhile = PAWL_MUTEX_YIELDS + 1;
+            CHECK(!yield_first(&mutex, 0) && (yields > 0) == pays, "%u ready, runs: %d, %d first", ready,
+                  runs, yields);
+            yields = 0;
+            worthwhile = 2;
+            begun = pawl_ticks();
+            stay_up(&mutex, w);
+            CHECK((yields > 0) == pays || pawl_ticks() - begun >= PAWL_TICKS(PAWL_MUTEX_STAY),
+                  "%u ready, runs: %d, %d while it stays", ready, runs, yields);
+        }
+    atomic_store(&pawl_hint_now, NULL);
 }
 
 /* ---- */
@@ -312,6 +431,8 @@ static const promise promises[] = {
     ONE("mutex", it_looks_as_long_as_it_competes),
     ONE("mutex", whoever_has_asked_stays_up),
     ONE("mutex", a_newcomer_yields_before_it_queues_up),
+    ONE("mutex", whoever_has_waited_signs),
+    ONE("mutex", an_owner_that_is_off_is_not_spun_for),
     ONE("mutex", a_sleep_ends_in_time),
     ONE("mutex", it_asks_when_its_share_is_over),
     ONE("mutex", who_wins_after_a_sleep_has_not_lost),

@@ -71,8 +71,8 @@ static void signals_are_harmless(const lock_info *which)
     lock();
     int before = alarms;
     do { /* on a busy machine many alarms are one signal */
-        struct timespec deadline = in_ns(CLOCK_MONOTONIC, 100000000);
         int64_t begin = clock_ns(CLOCK_MONOTONIC);
+        struct timespec deadline = in_ns(CLOCK_MONOTONIC, 100000000);
         CHECK(mutex->clocklock(&m, CLOCK_MONOTONIC, &deadline) == ETIMEDOUT, "locked twice");
         CHECK(clock_ns(CLOCK_MONOTONIC) - begin >= 99000000, "a signal shortened the wait");
     } while (alarms <= before + 10);

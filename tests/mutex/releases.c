@@ -2,6 +2,7 @@
 #include "still.h"
 
 #include "../../src/park/events.h"
+#include "../../src/park/hint.h"
 
 #include <errno.h>
 #include <sched.h>
@@ -224,6 +225,36 @@ static void a_release_wakes_the_head_when_it_may(const lock_info *unused)
     CHECK(state_of(w) == PAWL_ASLEEP && !is_held(), "woken, but it is up");
 }
 
+/* It would only join those that want its CPU, and its timer wakes it in time. A head without a timer, or with a late
+ * one, is woken in any case. */
+static void a_release_wakes_no_head_whose_cpu_others_want(const lock_info *unused)
+{
+    (void)unused;
+    static struct pawl_hint_cpus cpus;
+    static struct pawl_hint_sheet sheet;
+    static pawl_hint known = {&cpus, &sheet, 1};
+    sheet.thread[9] = 1;
+    for (uint32_t ready = 0; ready < 3; ready++)
+        for (int late = 0; late < 2; late++) {
+            pawl_sleeper *w;
+            cpus.cpu[0].ready = ready;
+            atomic_store(&pawl_hint_now, &known);
+            do {
+                w = behind(1, PAWL_ASLEEP, TIMED);
+                w->slot = 9;
+                mutex.attend = (uint16_t)(begun + (late ? -1u : 2 * PAWL_TICKS(ROUND)));
+                pawl_mutex_unlock(&mutex);
+            } while (took_too_long());
+            expect_released(w, ready < 2 || late ? PAWL_AWAKE : PAWL_ASLEEP, "its CPU is wanted, or not");
+            w = behind(1, PAWL_ASLEEP, PAWL_M_WAITERS);
+            w->slot = 9;
+            pawl_mutex_unlock(&mutex);
+            expect_released(w, PAWL_AWAKE, "without a timer");
+            w->slot = 0;
+        }
+    atomic_store(&pawl_hint_now, NULL);
+}
+
 /* It needs no wake-up if it spins, and it does if it has asked and is up. */
 static void expect_wake_ups(uint32_t head, uint32_t bits, uint64_t wanted)
 {
@@ -253,6 +284,22 @@ static void a_head_that_asks_is_handed_the_mutex(const lock_info *unused)
     expect_handed_over(w, "asked");
     pawl_mutex_unlock(&mutex);
     expect_released(w + 1, PAWL_AWAKE, "the next");
+}
+
+/* Until it runs, nobody needs to spin. */
+static void a_handoff_says_to_whom(const lock_info *unused)
+{
+    (void)unused;
+    static const uint32_t slots[] = {9, 0, 1023};
+    for (int i = 0; i < 3; i++) {
+        pawl_sleeper *w = behind(1, PAWL_AWAKE, ASKED);
+        w->slot = slots[i];
+        atomic_store(&mutex.held, 1 + 2 * 7);
+        pawl_mutex_unlock(&mutex);
+        expect_handed_over(w, "asked");
+        CHECK(atomic_load(&mutex.held) == 1 + 2 * slots[i], "%u, not of %u", mutex.held, slots[i]);
+    }
+    waiters[0].slot = 0;
 }
 
 /* Not before: it may be about to run. */
@@ -442,6 +489,8 @@ static const promise promises[] = {
     ONE("mutex", a_release_wakes_the_head_when_it_may),
     ONE("mutex", a_handoff_wakes_whoever_may_sleep),
     ONE("mutex", a_head_that_asks_is_handed_the_mutex),
+    ONE("mutex", a_release_wakes_no_head_whose_cpu_others_want),
+    ONE("mutex", a_handoff_says_to_whom),
     ONE("mutex", the_grace_is_over_when_it_is),
     ONE("mutex", owners_give_way_to_a_head_that_does_not_run),
     ONE("mutex", a_share_begins_with_a_chance_to_yield),

@@ -25,8 +25,8 @@ static inline void expect_timeout(int (*wait)(int clock, const struct timespec *
     int64_t took, late = 400000000;
     int tries = 0;
     do {
+        int64_t start = clock_ns(CLOCK_MONOTONIC); /* first: much time may pass until the deadline is made */
         struct timespec deadline = in_ns(clock, ns);
-        int64_t start = clock_ns(CLOCK_MONOTONIC);
         int result = wait(clock, &deadline);
         took = clock_ns(CLOCK_MONOTONIC) - start;
         CHECK(result == ETIMEDOUT, "result %d", result);

@@ -10,6 +10,7 @@
 
 typedef struct pawl_sleeper {
     _Atomic(uint32_t) state;     /* the futex; its values are up to the queue's owner                 */
+    uint32_t slot;               /* in a mutex's queue: what a hint knows its thread by; 0: nothing   */
     pawl_word key;               /* what it waits for: the address of a mutex or a condition variable */
     void *mutex;                 /* in a condition variable's queue: the pawl_mutex to requeue to     */
     struct pawl_sleeper *next;   /* the one behind it                                                 */
