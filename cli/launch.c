@@ -10,8 +10,10 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 const char launch_default_lock[] = "pawl_mutex";
@@ -62,6 +64,27 @@ void launch_check(const char *name, const char *command, char *library, size_t s
         if (obstacle != NULL)
             fail("'%s': %s", command, obstacle);
     }
+}
+
+/* Of those that kill. */
+static const char *const signals[] = {
+    [SIGHUP] = "HUP",   [SIGINT] = "INT",       [SIGQUIT] = "QUIT", [SIGILL] = "ILL",   [SIGTRAP] = "TRAP",
+    [SIGABRT] = "ABRT", [SIGBUS] = "BUS",       [SIGFPE] = "FPE",   [SIGKILL] = "KILL", [SIGUSR1] = "USR1",
+    [SIGSEGV] = "SEGV", [SIGUSR2] = "USR2",     [SIGPIPE] = "PIPE", [SIGALRM] = "ALRM", [SIGTERM] = "TERM",
+    [SIGXCPU] = "XCPU", [SIGXFSZ] = "XFSZ",     [SIGPROF] = "PROF", [SIGPOLL] = "POLL", [SIGSYS] = "SYS",
+    [SIGPWR] = "PWR",   [SIGVTALRM] = "VTALRM",
+};
+
+const char *launch_end(int status, char *text, size_t size)
+{
+    int number = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+    if (number == 0)
+        snprintf(text, size, "exit status %d", WEXITSTATUS(status));
+    else if ((size_t)number < sizeof signals / sizeof signals[0] && signals[number] != NULL)
+        snprintf(text, size, "killed by SIG%s", signals[number]);
+    else
+        snprintf(text, size, "killed by signal %d", number);
+    return text;
 }
 
 void launch_set(const char *name, const char *value)

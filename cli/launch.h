@@ -18,5 +18,8 @@ const preload_setting *launch_setting(const char *what, const char *name);
 /* Becomes the command; exits, and says why, if it cannot. */
 _Noreturn void launch_exec(char **argv);
 
+/* How a program ended, from its wait status: "killed by SIGSEGV" or "exit status 3". */
+const char *launch_end(int status, char *text, size_t size);
+
 /* setenv(), or fail(). */
 void launch_set(const char *name, const char *value);

@@ -8,7 +8,6 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 enum { DEFAULT_WIDTH = 120 };
@@ -52,12 +51,6 @@ static int give_up(target *t, int error)
 {
     if (t->temporary != NULL)
         unlink(t->temporary);
-    if (t->temporary != NULL && error == EFBIG) { /* which came with a signal, held off until now */
-        sigset_t limit;
-        sigemptyset(&limit);
-        sigaddset(&limit, SIGXFSZ);
-        sigtimedwait(&limit, NULL, &(struct timespec){0});
-    }
     free_target(t);
     return error;
 }

@@ -103,11 +103,7 @@ static int run(char **argv)
 static void describe_end(json_t *document, int status)
 {
     char text[64];
-    if (WIFSIGNALED(status))
-        snprintf(text, sizeof text, "killed by SIG%s", sigabbrev_np(WTERMSIG(status)));
-    else
-        snprintf(text, sizeof text, "exit status %d", WEXITSTATUS(status));
-    json_object_set_new(document, "end", json_string(text));
+    json_object_set_new(document, "end", json_string(launch_end(status, text, sizeof text)));
 }
 
 /* One that can't be written does not keep the others from it. */

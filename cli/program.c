@@ -57,6 +57,19 @@ static const char *rights(int fd)
     return NULL;
 }
 
+/* By the name of its dynamic linker, such as /lib/ld-musl-x86_64.so.1. */
+static const char *linker(int fd, const ElfW(Phdr) * segment)
+{
+    char path[PATH_MAX] = "";
+    size_t size = segment->p_filesz < sizeof path ? segment->p_filesz : sizeof path - 1;
+    if (pread(fd, path, size, (off_t)segment->p_offset) != (ssize_t)size)
+        return NULL;
+    const char *slash = strrchr(path, '/');
+    if (strncmp(slash != NULL ? slash + 1 : path, "ld-musl", strlen("ld-musl")) == 0)
+        return "it is linked with musl, and the libraries of pawl are for glibc";
+    return NULL;
+}
+
 static const char *elf(int fd, const ElfW(Ehdr) * head)
 {
     ElfW(Ehdr) self;
@@ -69,8 +82,10 @@ static const char *elf(int fd, const ElfW(Ehdr) * head)
     for (int i = 0; i < head->e_phnum; i++) {
         ElfW(Phdr) segment;
         off_t at = (off_t)(head->e_phoff + (size_t)i * sizeof segment);
-        if (pread(fd, &segment, sizeof segment, at) != sizeof segment || segment.p_type == PT_INTERP)
+        if (pread(fd, &segment, sizeof segment, at) != sizeof segment)
             return NULL;
+        if (segment.p_type == PT_INTERP)
+            return linker(fd, &segment);
     }
     return "it is statically linked, so that there is nothing to put another lock under";
 }

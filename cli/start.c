@@ -31,7 +31,8 @@ static _Noreturn void start(const char *name, char **argv)
             try_to_start(built, name, argv);
     }
     try_to_start(PAWL_LIBEXECDIR, name, argv);
-    fail("%s: cannot start pawl-%s (%s); it is built on x86-64, with libdw", name, name, strerror(errno));
+    fail("%s: cannot start pawl-%s (%s); it is built on x86-64, with glibc and %s", name, name,
+         strerror(errno), strcmp(name, "sim") == 0 ? "libdw and hwloc" : "libdw");
 }
 
 int check_main(int argc, char **argv)

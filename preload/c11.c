@@ -17,8 +17,6 @@ static int result_of(int error)
         return thrd_busy;
     case ETIMEDOUT:
         return thrd_timedout;
-    case ENOMEM:
-        return thrd_nomem;
     default:
         return thrd_error;
     }
@@ -26,10 +24,10 @@ static int result_of(int error)
 
 EXPORT int mtx_init(mtx_t *m, int type)
 {
-    int error = local_mutex_init((pthread_mutex_t *)m, NULL);
+    local_mutex_init((pthread_mutex_t *)m, NULL);
     if (type & mtx_recursive)
         ((pthread_mutex_t *)m)->__data.__kind = PTHREAD_MUTEX_RECURSIVE;
-    return result_of(error);
+    return thrd_success;
 }
 
 EXPORT void mtx_destroy(mtx_t *m)
@@ -59,22 +57,26 @@ EXPORT int mtx_unlock(mtx_t *m)
 
 EXPORT int cnd_init(cnd_t *c)
 {
-    return result_of(local_cond_init((pthread_cond_t *)c, NULL));
+    local_cond_init((pthread_cond_t *)c, NULL);
+    return thrd_success;
 }
 
+/* There is nothing to be done for a condition variable of ours, and these are never shared. */
 EXPORT void cnd_destroy(cnd_t *c)
 {
-    local_cond_destroy((pthread_cond_t *)c);
+    (void)c;
 }
 
 EXPORT int cnd_signal(cnd_t *c)
 {
-    return result_of(local_cond_signal((pthread_cond_t *)c));
+    local_cond_signal((pthread_cond_t *)c);
+    return thrd_success;
 }
 
 EXPORT int cnd_broadcast(cnd_t *c)
 {
-    return result_of(local_cond_broadcast((pthread_cond_t *)c));
+    local_cond_broadcast((pthread_cond_t *)c);
+    return thrd_success;
 }
 
 EXPORT int cnd_wait(cnd_t *c, mtx_t *m)

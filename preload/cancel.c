@@ -28,12 +28,14 @@ enum { SHORTEST = 10000000, LONGEST = 640000000 }; /* nanoseconds */
 typedef struct attempt {
     mutex *mutex;
     bool locked;
+    bool counted;    /* in the statistics, and has not ended */
+    stats_call call; /* all slices are one */
 } attempt;
 
-/* Not inlined: unlock_again() reads what it writes, after a longjmp(). */
-__attribute__((noinline)) static int lock_in_slices(attempt *a, const request *r)
+static int lock_in_slices(attempt *a, const request *r)
 {
     request slice = *r;
+    slice.call = a->counted ? &a->call : NULL;
     slice.clock = r->deadline != NULL ? r->clock : CLOCK_MONOTONIC;
     bool last = r->deadline != NULL && pawl_deadline_check(r->clock, r->deadline) != 0;
     for (long length = SHORTEST;; length = length < LONGEST ? length * 2 : LONGEST) {
@@ -49,20 +51,35 @@ __attribute__((noinline)) static int lock_in_slices(attempt *a, const request *r
     }
 }
 
+/* Not inlined: unlock_again() reads what it writes, after a longjmp(). */
+__attribute__((noinline)) static int lock_as_one_call(attempt *a, const request *r)
+{
+    a->counted = stats_on;
+    if (a->counted)
+        stats_not_asked(&a->call);
+    int error = lock_in_slices(a, r);
+    if (a->counted && error != 0)
+        stats_failed(&a->call, error == ETIMEDOUT);
+    a->counted = false;
+    return error;
+}
+
 /* A thread cancelled in its wait does not have the mutex, as with glibc. The canceller may have unlocked it since. */
 static void unlock_again(void *argument)
 {
     attempt *a = argument;
     if (a->locked)
         mutex_unlock(a->mutex);
+    else if (a->counted)
+        stats_failed(&a->call, false);
 }
 
 int lock_cancelable(mutex *m, const request *r)
 {
-    attempt a = {m, false};
+    attempt a = {.mutex = m};
     int error;
     pthread_cleanup_push(unlock_again, &a);
-    error = lock_in_slices(&a, r);
+    error = lock_as_one_call(&a, r);
     cancel_allow(true);
     pthread_cleanup_pop(0);
     return error;

@@ -11,11 +11,11 @@
 
 /* In the order of glibc_calls. */
 static const char *const names[] = {
-    "pthread_mutex_init",      "pthread_mutex_destroy",   "pthread_mutex_lock",     "pthread_mutex_trylock",
-    "pthread_mutex_timedlock", "pthread_mutex_clocklock", "pthread_mutex_unlock",   "pthread_cond_init",
-    "pthread_cond_destroy",    "pthread_cond_signal",     "pthread_cond_broadcast", "pthread_cond_wait",
-    "pthread_cond_timedwait",  "pthread_cond_clockwait",  "pthread_spin_init",      "pthread_spin_destroy",
-    "pthread_spin_lock",       "pthread_spin_trylock",    "pthread_spin_unlock",    "pthread_setcanceltype",
+    "pthread_mutex_init",      "pthread_mutex_destroy",   "pthread_mutex_lock",   "pthread_mutex_trylock",
+    "pthread_mutex_timedlock", "pthread_mutex_clocklock", "pthread_mutex_unlock", "pthread_cond_destroy",
+    "pthread_cond_signal",     "pthread_cond_broadcast",  "pthread_cond_wait",    "pthread_cond_timedwait",
+    "pthread_cond_clockwait",  "pthread_spin_init",       "pthread_spin_lock",    "pthread_spin_trylock",
+    "pthread_spin_unlock",     "pthread_setcanceltype",
 };
 enum { CALLS = sizeof names / sizeof names[0] };
 _Static_assert(sizeof(glibc_calls) == CALLS * sizeof(void *), "a name for every function");

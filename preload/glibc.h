@@ -13,7 +13,6 @@ typedef struct glibc_calls {
     int (*mutex_timedlock)(pthread_mutex_t *, const struct timespec *);
     int (*mutex_clocklock)(pthread_mutex_t *, clockid_t, const struct timespec *);
     int (*mutex_unlock)(pthread_mutex_t *);
-    int (*cond_init)(pthread_cond_t *, const pthread_condattr_t *);
     int (*cond_destroy)(pthread_cond_t *);
     int (*cond_signal)(pthread_cond_t *);
     int (*cond_broadcast)(pthread_cond_t *);
@@ -21,7 +20,6 @@ typedef struct glibc_calls {
     int (*cond_timedwait)(pthread_cond_t *, pthread_mutex_t *, const struct timespec *);
     int (*cond_clockwait)(pthread_cond_t *, pthread_mutex_t *, clockid_t, const struct timespec *);
     int (*spin_init)(pthread_spinlock_t *, int);
-    int (*spin_destroy)(pthread_spinlock_t *);
     int (*spin_lock)(pthread_spinlock_t *);
     int (*spin_trylock)(pthread_spinlock_t *);
     int (*spin_unlock)(pthread_spinlock_t *);

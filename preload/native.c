@@ -68,6 +68,8 @@ PUBLIC int pthread_mutex_timedlock(pthread_mutex_t *restrict m, const struct tim
 PUBLIC int pthread_mutex_clocklock(pthread_mutex_t *restrict m, clockid_t clock,
                                    const struct timespec *restrict deadline)
 {
+    if (clock != CLOCK_REALTIME && clock != CLOCK_MONOTONIC) /* glibc says so even if the mutex is free */
+        return EINVAL;
     return lock_until(m, clock, deadline);
 }
 
@@ -75,10 +77,7 @@ PUBLIC int pthread_mutex_clocklock(pthread_mutex_t *restrict m, clockid_t clock,
 
 static int result_of(int status)
 {
-    return status == 0           ? thrd_success
-           : status == ETIMEDOUT ? thrd_timedout
-           : status == ENOMEM    ? thrd_nomem
-                                 : thrd_error;
+    return status == 0 ? thrd_success : status == ETIMEDOUT ? thrd_timedout : thrd_error;
 }
 
 PUBLIC int mtx_lock(mtx_t *m)

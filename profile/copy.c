@@ -43,7 +43,9 @@ bool table_copy(stats_table *to, bool (*part)(void *input, stats_table *to, size
                 used_of(&to->frames_used, STATS_FRAMES) * sizeof to->frames[0]) &&
            part(input, to, offsetof(stats_table, meets), sizeof to->meets) &&
            part(input, to, offsetof(stats_table, details),
-                used_of(&to->details_used, STATS_DETAILS) * sizeof to->details[0]);
+                used_of(&to->details_used, STATS_DETAILS) * sizeof to->details[0]) &&
+           (stats_get_id(&to->any_refused) == 0 ||
+            part(input, to, offsetof(stats_table, refused), table_rows(to) * sizeof to->refused[0]));
 }
 
 const stats_stack *table_stack(const stats_table *t, uint32_t place)

@@ -131,5 +131,6 @@ void profile_trace(output *o, const json_t *d)
         add_wait(events, d, item);
         add_hold(events, d, item, i);
     }
-    output_json(o, json_pack("{ss so}", "displayTimeUnit", "ns", "traceEvents", events));
+    /* Without displayTimeUnit, which older versions of Perfetto take for the unit of the times. */
+    output_json(o, json_pack("{so}", "traceEvents", events));
 }

@@ -8,10 +8,16 @@ enum { QUIET_LOCKS = 20 }; /* that are listed although nobody waited for them: t
 
 static const char *const kinds[] = {"mutex", "spin lock", "condition variable"};
 
-static symbols *newest_symbols(reader *r)
+/* By the maps of its first use, or newer ones if these are older than the library: it may have been unloaded since. */
+static bool name_data(reader *r, const stats_row *row, char *name, size_t size)
 {
-    uint32_t used = r->table->generations_used;
-    return table_symbols(r, used > 0 ? used - 1 : 0);
+    const stats_stack *first = table_stack(r->table, row->first);
+    uint32_t used = r->table->generations_used, g = first != NULL ? first->generation : 0;
+    do
+        if (symbols_data(table_symbols(r, g), row->lock, name, size))
+            return true;
+    while (++g < used && g < STATS_GENERATIONS);
+    return false;
 }
 
 static void name_lock(reader *r, const stats_row *row, json_t *lock)
@@ -19,9 +25,7 @@ static void name_lock(reader *r, const stats_row *row, json_t *lock)
     char name[256], place[PLACE_ROOM], text[PLACE_ROOM + 64];
     const char *kind = kinds[row->kind <= STATS_COND ? row->kind : 0];
     json_t *first = table_stack_at(r, row->first);
-    if (symbols_data(newest_symbols(r), row->lock, name, sizeof name) ||
-        symbols_data(table_symbols(r, 0), row->lock, name,
-                     sizeof name)) /* unloaded since, or no room for newer maps */
+    if (name_data(r, row, name, sizeof name))
         snprintf(text, sizeof text, "%s", name);
     else if (json_is_integer(first))
         snprintf(text, sizeof text, "%s first used in %s", kind,
@@ -58,10 +62,14 @@ void table_tally_waits(reader *r)
 tally table_tally(const reader *r, uint32_t place, const stats_row *row)
 {
     const stats_detail *d = table_detail(r->table, row);
-    if (d == NULL)
-        return r->tallies[place];
-    return (tally){d->wait.count + d->vain, d->wait.total_ns + d->vain_ns,
-                   longer(d->wait.worst_ns, d->vain_worst_ns), d->vain};
+    tally t = r->tallies[place];
+    if (d != NULL)
+        t = (tally){.count = d->wait.count + d->vain,
+                    .total_ns = d->wait.total_ns + d->vain_ns,
+                    .worst_ns = longer(d->wait.worst_ns, d->vain_worst_ns),
+                    .gave_up = d->vain};
+    t.refused = r->table->refused[place];
+    return t;
 }
 
 /* The detail knows it exactly, but not of holds before the first wait. */
@@ -80,13 +88,14 @@ void table_add_lock(reader *r, uint32_t place)
     const tally waits = table_tally(r, place, &row);
     char address[32];
     snprintf(address, sizeof address, "0x%jx", (uintmax_t)row.lock);
-    json_t *lock = json_pack("{sI ss ss sI sI sI sI sI sI sI sI sI}", "process", (json_int_t)t->pid, "kind",
-                             kinds[row.kind <= STATS_COND ? row.kind : 0], "address", address, "acquisitions",
-                             integer(row.acquisitions), "contended", integer(waits.count), "gave_up",
-                             integer(waits.gave_up), "waited_ns", integer(waits.total_ns), "worst_ns",
-                             integer(waits.worst_ns), "holds_timed", (json_int_t)row.holds, "hold_mean_ns",
-                             integer(row.holds > 0 ? row.hold_ns / row.holds : 0), "hold_worst_ns",
-                             integer(worst_hold(r, &row)), "unfinished", (json_int_t)0);
+    json_t *lock =
+        json_pack("{sI ss ss sI sI sI sI sI sI sI sI sI sI}", "process", (json_int_t)t->pid, "kind",
+                  kinds[row.kind <= STATS_COND ? row.kind : 0], "address", address, "acquisitions",
+                  integer(row.acquisitions), "contended", integer(waits.count), "gave_up",
+                  integer(waits.gave_up), "refused", integer(waits.refused), "waited_ns",
+                  integer(waits.total_ns), "worst_ns", integer(waits.worst_ns), "holds_timed",
+                  (json_int_t)row.holds, "hold_mean_ns", integer(row.holds > 0 ? row.hold_ns / row.holds : 0),
+                  "hold_worst_ns", integer(worst_hold(r, &row)), "unfinished", (json_int_t)0);
     if (lock == NULL)
         fail("out of memory");
     name_lock(r, &row, lock);
@@ -119,7 +128,8 @@ void table_add_locks(reader *r)
     quiet q = {0};
     for (uint32_t i = 1, rows = table_rows(r->table); i < rows; i++) {
         const stats_row row = table_row(r, i);
-        if (row.acquisitions > 0 && table_tally(r, i, &row).count > 0)
+        const tally waits = table_tally(r, i, &row);
+        if (waits.count + waits.refused > 0) /* also if nobody got it */
             table_add_lock(r, i);
         else if (row.acquisitions > 0)
             add_quiet(&q, i, row.acquisitions);

@@ -138,32 +138,37 @@ static void add_process(reader *r)
 {
     const stats_table *t = r->table;
     uint64_t acquisitions = t->beyond, locks = 0;
-    tally all = {t->beyond_wait.count, t->beyond_wait.total_ns, 0, 0};
+    tally all = {.count = t->beyond_wait.count,
+                 .total_ns = t->beyond_wait.total_ns,
+                 .refused = t->refused[0]}; /* of locks without a row */
     for (uint32_t i = 1, rows = table_rows(t); i < rows; i++) {
         const stats_row row = table_row(r, i);
-        if (row.acquisitions == 0 || row.kind == STATS_COND)
+        const tally waits = table_tally(r, i, &row);
+        bool listed = r->locks[i] >= 0; /* somebody wanted it, and may wait still */
+        if ((row.acquisitions == 0 && !listed) || row.kind == STATS_COND)
             continue;
         locks++;
         acquisitions += row.acquisitions;
-        if (table_detail(t, &row) == NULL)
-            continue; /* what there is of it is in beyond_wait */
-        const tally waits = table_tally(r, i, &row);
-        all.count += waits.count;
+        all.refused += waits.refused;
         all.gave_up += waits.gave_up;
+        if (table_detail(t, &row) == NULL)
+            continue; /* its waits are in beyond_wait */
+        all.count += waits.count;
         all.total_ns += waits.total_ns;
     }
     char program[STATS_NAME + 1] = "", lock[sizeof t->lock + 1] = "";
     memcpy(program, t->program, STATS_NAME);
     memcpy(lock, t->lock, sizeof t->lock);
     table_append(r->document, "processes",
-                 json_pack("{sI sI so so sb sI sI sI sI sI sI sI sI sI sI sI}", "pid", (json_int_t)t->pid,
+                 json_pack("{sI sI so so sb sI sI sI sI sI sI sI sI sI sI sI sI}", "pid", (json_int_t)t->pid,
                            "parent", (json_int_t)t->parent, "program", utf8_json(program), "lock",
                            utf8_json(lock), "exited", t->ended_ns != 0, "locks", integer(locks),
                            "acquisitions", integer(acquisitions), "contended", integer(all.count), "gave_up",
-                           integer(all.gave_up), "waited_ns", integer(all.total_ns) + r->unfinished_ns,
-                           "still_waiting", r->unfinished, "unlisted_waits", integer(t->unlisted),
-                           "beyond_the_table", integer(t->beyond), "lost_pairs", integer(t->lost_meets),
-                           "lost_stacks", integer(t->lost_stacks), "cut_stacks", integer(t->cut_stacks)));
+                           integer(all.gave_up), "refused", integer(all.refused), "waited_ns",
+                           integer(all.total_ns) + r->unfinished_ns, "still_waiting", r->unfinished,
+                           "unlisted_waits", integer(t->unlisted), "beyond_the_table", integer(t->beyond),
+                           "lost_pairs", integer(t->lost_meets), "lost_stacks", integer(t->lost_stacks),
+                           "cut_stacks", integer(t->cut_stacks)));
 }
 
 static json_int_t *places(size_t count)

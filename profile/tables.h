@@ -8,6 +8,7 @@
 typedef struct tally {
     uint64_t count, total_ns, worst_ns;
     uint64_t gave_up; /* of `count` */
+    uint64_t refused; /* calls of trylock that found it taken: not waits */
 } tally;
 
 typedef struct reader {

@@ -37,10 +37,12 @@ bool shows_processes(const json_t *d)
     return false;
 }
 
-/* Of a lock or a process: with those that gave up. */
-static json_int_t calls_of(const json_t *object)
+/* Of a lock's or a process's calls, with those that gave up or still wait. */
+static double contended_share(const json_t *object)
 {
-    return number_in(object, "acquisitions") + number_in(object, "gave_up");
+    json_int_t waiting = number_in(object, "unfinished") + number_in(object, "still_waiting");
+    return percent(number_in(object, "contended") + waiting,
+                   number_in(object, "acquisitions") + number_in(object, "gave_up") + waiting);
 }
 
 /* ---- the tables */
@@ -57,7 +59,7 @@ static choice choose(const json_t *d, bool conds)
     size_t i, most = conds ? CONDS : LOCKS;
     json_array_foreach (json_object_get(d, "locks"), i, lock) {
         if (c.count < most && waits_for_event(lock) == conds &&
-            number_in(lock, "contended") + number_in(lock, "unfinished") > 0)
+            number_in(lock, "contended") + number_in(lock, "unfinished") + number_in(lock, "refused") > 0)
             c.places[c.count++] = i;
     }
     return c;
@@ -84,7 +86,7 @@ static void add_row(grid *g, const json_t *lock, size_t place, bool attached, bo
         grid_add(g, "%lld", (long long)number_in(lock, "process"));
     grid_add(g, "%lld", (long long)number_in(lock, attached ? "contended" : "acquisitions"));
     if (!attached)
-        grid_add(g, "%.1f %%", percent(number_in(lock, "contended"), calls_of(lock)));
+        grid_add(g, "%.1f %%", contended_share(lock));
     grid_add(g, "%s", in_words(number_in(lock, "waited_ns")).text);
     grid_add(g, "%s", in_words(number_in(lock, "worst_ns")).text);
     if (!attached) {
@@ -139,17 +141,17 @@ static void print_attached(output *o, const json_t *d, const json_t *p)
 
 static void print_process(output *o, const json_t *p)
 {
-    json_int_t locks = number_in(p, "locks"), all = number_in(p, "acquisitions"),
-               contended = number_in(p, "contended");
+    json_int_t locks = number_in(p, "locks"), all = number_in(p, "acquisitions");
     fprintf(o->file, "%s (%lld) under %s: %lld acquisition%s of %lld lock%s, %.2f %% contended, %s waited\n",
             program_of(p), (long long)number_in(p, "pid"), text_in(p, "lock"), (long long)all,
-            all == 1 ? "" : "s", (long long)locks, locks == 1 ? "" : "s", percent(contended, calls_of(p)),
+            all == 1 ? "" : "s", (long long)locks, locks == 1 ? "" : "s", contended_share(p),
             in_words(number_in(p, "waited_ns")).text);
     json_int_t waiting = number_in(p, "still_waiting");
     if (waiting > 0)
         fprintf(o->file, "  %lld wait%s for a lock had not ended when it did\n", (long long)waiting,
                 waiting == 1 ? "" : "s");
     print_lost(o, p, "gave_up", "of the waits ended at their deadline, without the lock");
+    print_lost(o, p, "refused", "calls of trylock found their lock taken");
     print_lost(o, p, "unlisted_waits",
                "more had not ended, and are not shown: more threads waited than the table holds");
     print_lost(o, p, "beyond_the_table",
@@ -171,7 +173,7 @@ void profile_text(output *o, const json_t *d)
     json_array_foreach (json_object_get(d, "processes"), i, item)
         if (is_attached(d))
             print_attached(o, d, item);
-        else if (number_in(item, "acquisitions") > 0 || i == 0)
+        else if (number_in(item, "locks") > 0 || i == 0)
             print_process(o, item);
     for (int conds = 0; conds < 2; conds++) {
         const choice c = choose(d, conds);

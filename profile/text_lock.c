@@ -120,9 +120,9 @@ static void print_waits(output *o, const char *indent, const char *what, const c
 static void print_holder(output *o, const json_t *d, size_t lock, const group *holder, json_int_t whole,
                          bool woken)
 {
-    const char *place = holder->stack != NULL || !woken
-                            ? holder->site
-                            : "no call that was seen (a timeout, a signal, a thread's end, or not yet)";
+    const char *place = holder->stack != NULL ? holder->site
+                        : !woken              ? "an acquisition that was not seen"
+                                 : "no call that was seen (a timeout, a signal, a thread's end, or not yet)";
     print_waits(o, "   ", woken ? "woken by" : "blocked by", place, holder, whole);
     print_stack(o, d, holder->stack, "        ");
     groups waiters = group_by_site(d, "waits", lock, "waiter", holder);
@@ -159,5 +159,8 @@ void profile_text_lock(output *o, const json_t *d, size_t place)
         print_holder(o, d, place, &holders.items[i], number_in(lock, "waited_ns"), names_waker(d, lock));
     print_more(o, "   ", holders.count, HOLDERS);
     free_groups(&holders);
+    if (number_in(lock, "refused") > 0)
+        fprintf(o->file, "   refused %lld call%s of trylock\n", (long long)number_in(lock, "refused"),
+                number_in(lock, "refused") == 1 ? "" : "s");
     print_holds(o, d, place);
 }

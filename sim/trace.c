@@ -64,11 +64,12 @@ static void write_span(FILE *f, const span *s)
             us(s->from), us(s->to - s->from), s->cpu);
 }
 
+/* Without displayTimeUnit, which older versions of Perfetto take for the unit of the times. */
 static bool write_all(FILE *f)
 {
     fprintf(
         f,
-        "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n"
+        "{\"traceEvents\":[\n"
         "{\"name\":\"process_name\",\"ph\":\"M\",\"pid\":%d,\"args\":{\"name\":\"threads\"}},\n"
         "{\"name\":\"process_name\",\"ph\":\"M\",\"pid\":%d,\"args\":{\"name\":\"store buffers of CPUs\"}}",
         THREADS, STORES);

@@ -7,22 +7,38 @@
 
 #include "src/park/clock.h"
 
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
-top top_open(uint32_t pid)
+/* A minute, if every look comes in time. It is counted in looks, because a clock goes on while we are stopped. */
+enum { MOST_MISSES = 1200 };
+
+static bool compare(top *t, int order);
+
+static top begin(live l, int process)
 {
-    top t = {.live = live_open(pid)};
+    top t = {.live = l, .process = process};
     t.acquisitions = allocate(STATS_LOCKS, sizeof *t.acquisitions);
     t.waits = allocate(STATS_LOCKS, sizeof *t.waits);
     t.waited_ns = allocate(STATS_LOCKS, sizeof *t.waited_ns);
     t.names = allocate(STATS_LOCKS, sizeof *t.names);
     t.locks = allocate(STATS_LOCKS, sizeof *t.locks);
-    top_look(&t, BY_WAIT);
+    compare(&t, BY_WAIT);
     return t;
 }
 
-void top_close(top *t)
+top top_open(uint32_t pid)
+{
+    live l = live_open(pid);
+    return begin(l, (int)syscall(SYS_pidfd_open, l.pid, 0));
+}
+
+static void end(top *t)
 {
     for (size_t i = 0; i < t->rows; i++)
         free(t->names[i]);
@@ -32,6 +48,13 @@ void top_close(top *t)
     free(t->waited_ns);
     free(t->locks);
     live_close(&t->live);
+}
+
+void top_close(top *t)
+{
+    end(t);
+    if (t->process >= 0)
+        close(t->process);
 }
 
 static int order_of_locks;
@@ -65,16 +88,17 @@ static void look_at(top *t, uint32_t i, uint64_t elapsed)
     bool lock = row->kind != STATS_COND;
     top_lock l = {.row = i,
                   .acquisitions = rate(row->acquisitions, &t->acquisitions[i], elapsed),
-                  .waits = rate(d->wait.count, &t->waits[i], elapsed),
-                  .waited_ns = rate(d->wait.total_ns, &t->waited_ns[i], elapsed),
-                  .worst_ns = d->wait.worst_ns,
+                  .waits = rate(d->wait.count + d->vain, &t->waits[i], elapsed),
+                  .waited_ns = rate(d->wait.total_ns + d->vain_ns, &t->waited_ns[i], elapsed),
+                  .worst_ns = d->wait.worst_ns > d->vain_worst_ns ? d->wait.worst_ns : d->vain_worst_ns,
                   .waiting = d->waiting,
                   .owner = lock ? row->owner : 0};
-    if (lock && row->acquisitions > 0)
+    if (lock && row->acquisitions + d->vain + l.waiting > 0)
         t->locks[t->count++] = l;
 }
 
-bool top_look(top *t, int order)
+/* False if this program is gone. */
+static bool compare(top *t, int order)
 {
     if (!live_read(&t->live))
         return false;
@@ -87,6 +111,29 @@ bool top_look(top *t, int order)
     order_of_locks = order;
     qsort(t->locks, t->count, sizeof *t->locks, heavier);
     return true;
+}
+
+static bool has_ended(const top *t)
+{
+    if (t->process < 0)
+        return kill((pid_t)t->live.pid, 0) != 0 && errno == ESRCH;
+    return poll(&(struct pollfd){.fd = t->process, .events = POLLIN}, 1, 0) > 0;
+}
+
+top_state top_look(top *t, int order)
+{
+    live other;
+    if (compare(t, order)) {
+        t->misses = 0;
+        return TOP_SEEN;
+    }
+    if (has_ended(t))
+        return TOP_ENDED;
+    if (!live_try(t->live.pid, &other))
+        return ++t->misses < MOST_MISSES ? TOP_STARTING : TOP_LOST;
+    end(t);
+    *t = begin(other, t->process);
+    return TOP_REPLACED;
 }
 
 /* The site of a stack, in the process as it is now. */

@@ -67,13 +67,6 @@ static const struct argp argp = {
         "Keys: q quits, s sorts by something else, a number shows who blocks whom on that lock, 0 goes back.",
     .children = common_options};
 
-static void nap(uint64_t ns)
-{
-    struct timespec left = {(time_t)(ns / 1000000000), (long)(ns % 1000000000)};
-    while (nanosleep(&left, &left) != 0 && errno == EINTR)
-        ;
-}
-
 /* ---- what is shown */
 
 static void print(output *o, top *t, int order, size_t most)
@@ -141,11 +134,15 @@ static void print_blame(output *o, top *t, uintptr_t lock)
 /* ---- the terminal */
 
 static struct termios before;
+static bool entered;
 static volatile sig_atomic_t stop;
 
 static void leave(void)
 {
     static const char end[] = "\033[?25h\033[?1049l";
+    if (!entered)
+        return;
+    entered = false;
     tcsetattr(STDIN_FILENO, TCSAFLUSH, &before);
     if (write(STDOUT_FILENO, end, sizeof end - 1) < 0)
         return;
@@ -166,6 +163,7 @@ static void enter(void)
     static const char begin[] = "\033[?1049h\033[?25l";
     if (write(STDOUT_FILENO, begin, sizeof begin - 1) < 0)
         fail("standard output: %s", strerror(errno));
+    entered = true;
     atexit(leave);
     sigaction(SIGINT, &(struct sigaction){.sa_handler = on_signal}, NULL);
     sigaction(SIGTERM, &(struct sigaction){.sa_handler = on_signal}, NULL);
@@ -203,20 +201,46 @@ static void draw(top *t, int order, uintptr_t lock)
     free(o.text);
 }
 
-static void watch(top *t, uint64_t interval_ns)
+/* A key that is pressed in that time; 0 if none is, or the process ends; 'q' after a signal. */
+static char key_within(const top *t, int keyboard, uint64_t ns)
+{
+    struct pollfd events[] = {{.fd = keyboard, .events = POLLIN}, {.fd = t->process, .events = POLLIN}};
+    struct timespec time = {(time_t)(ns / 1000000000), (long)(ns % 1000000000)};
+    sigset_t ours, others;
+    char key = 0;
+    sigemptyset(&ours);
+    sigaddset(&ours, SIGINT);
+    sigaddset(&ours, SIGTERM);
+    /* Or ppoll() sleeps through one that comes after `stop` was tested. */
+    sigprocmask(SIG_BLOCK, &ours, &others);
+    if (!stop && ppoll(events, 2, &time, &others) > 0 && events[0].revents != 0 &&
+        read(keyboard, &key, 1) <= 0)
+        key = 'q'; /* the terminal is gone */
+    sigprocmask(SIG_SETMASK, &others, NULL);
+    return stop ? 'q' : key;
+}
+
+/* What the last look has found. */
+static top_state watch(top *t, uint64_t interval_ns)
 {
     int order = BY_WAIT;
     uintptr_t lock = 0;
     size_t number = 0;
+    top_state state = TOP_SEEN;
     enter();
-    while (!stop && top_look(t, order)) {
-        draw(t, order, lock);
-        struct pollfd keys = {STDIN_FILENO, POLLIN, 0};
-        char key = 0;
-        if (poll(&keys, 1, (int)(interval_ns / 1000000)) <= 0)
+    for (char key = 0; key != 'q';) {
+        state = top_look(t, order);
+        if (state == TOP_ENDED || state == TOP_LOST)
+            break;
+        if (state == TOP_REPLACED)
+            lock = number = 0; /* that was the other program's */
+        if (state != TOP_STARTING)
+            draw(t, order, lock);
+        else if (t->misses == 1)
+            show("It has become another program, which is starting.\n");
+        key = key_within(t, STDIN_FILENO, state == TOP_STARTING ? TOP_STEP_NS : interval_ns);
+        if (key == 0)
             number = 0;
-        else if (read(STDIN_FILENO, &key, 1) <= 0 || key == 'q')
-            return;
         if (key == 's')
             order = (order + 1) % ORDERS;
         if (key >= '0' && key <= '9') {
@@ -224,6 +248,19 @@ static void watch(top *t, uint64_t interval_ns)
             lock = number > 0 && number <= t->count ? t->live.copy->locks[t->locks[number - 1].row].lock : 0;
         }
     }
+    leave();
+    return state;
+}
+
+/* An interval of one program, which may be the next. */
+static top_state look_once(top *t, uint64_t interval_ns)
+{
+    top_state state = TOP_REPLACED;
+    while (state == TOP_REPLACED || state == TOP_STARTING) {
+        key_within(t, -1, state == TOP_STARTING ? TOP_STEP_NS : interval_ns);
+        state = top_look(t, BY_WAIT);
+    }
+    return state;
 }
 
 int top_main(int argc, char **argv)
@@ -239,11 +276,11 @@ int top_main(int argc, char **argv)
         fail("TERM='%s': no terminal to draw on; --once shows one interval",
              terminal != NULL ? terminal : "");
     top t = top_open(r.pid);
-    if (!r.once) {
-        watch(&t, r.interval_ns);
-    } else {
-        nap(r.interval_ns);
-        if (!top_look(&t, BY_WAIT))
+    top_state state = r.once ? look_once(&t, r.interval_ns) : watch(&t, r.interval_ns);
+    if (state == TOP_LOST)
+        fail("-p %u: has become a program without tables", (unsigned)t.live.pid);
+    if (r.once) {
+        if (state == TOP_ENDED)
             fail("-p %u: it has ended", (unsigned)t.live.pid);
         output o;
         output_open(&o, NULL);

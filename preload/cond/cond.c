@@ -21,13 +21,11 @@ static unsigned wanted_by(const pthread_condattr_t *attributes)
            (clock == CLOCK_MONOTONIC ? COND_MONOTONIC : 0);
 }
 
+/* A shared one is then as glibc would have made it. */
 EXPORT int pthread_cond_init(pthread_cond_t *c, const pthread_condattr_t *attributes)
 {
-    unsigned wanted = wanted_by(attributes);
-    if (wanted & COND_SHARED)
-        return glibc()->cond_init(c, attributes);
     memset(c, 0, sizeof *c);
-    c->__data.__wrefs = wanted;
+    c->__data.__wrefs = wanted_by(attributes);
     return 0;
 }
 
@@ -110,6 +108,5 @@ OF_COND(pthread_cond_signal);
 OF_COND(pthread_cond_broadcast);
 #define ALIAS(name, of) extern __typeof(of) name __attribute__((alias(#of), visibility("hidden")))
 ALIAS(local_cond_init, pthread_cond_init);
-ALIAS(local_cond_destroy, pthread_cond_destroy);
 ALIAS(local_cond_signal, pthread_cond_signal);
 ALIAS(local_cond_broadcast, pthread_cond_broadcast);

@@ -15,6 +15,7 @@
 #include "src/cond.h"
 #include "src/mutex.h"
 #include "src/park/futex.h"
+#include "src/park/hint.h"
 
 #include <errno.h>
 
@@ -116,13 +117,13 @@ int wait_in_queue(cond_wait *w)
 {
     w->epoch = epoch_now();
     wait_use_begin(w);
+    w->me.slot = pawl_hint_slot();
     pawl_cond_enqueue(w->cond, &w->me, requeues(w) ? (pawl_mutex *)w->mutex : NULL);
     int error = wait_unlock(w);
     if (error != 0) {
         if (!pawl_cond_withdraw(w->cond, &w->me))
             pawl_cond_signal_waiters(w->cond, false);
-        wait_use_end(w);
-        return error;
+        return error; /* of glibc's, so that there is no use to end */
     }
     int result;
     pthread_cleanup_push(cancelled, w);

@@ -46,16 +46,24 @@ static void inherit(mutex *m, uint32_t seen, uint32_t now)
     pawl_futex_wake_bits(&m->meta, PAWL_ALL_BITS);
 }
 
-static int await_unlock(mutex *m, uint32_t seen, const request *r)
+/* The holder may not exist in this process: then nobody ends the wait, and statistics are all there is to show it. */
+static int await_unlock(mutex *m, uint32_t seen, const request *r, stats_call *call)
 {
-    if (!r->waits)
+    if (call != NULL)
+        stats_ask_once(call, m, r->site);
+    if (!r->waits) {
+        if (call != NULL)
+            stats_refused(call);
         return EBUSY;
+    }
     int error = r->deadline != NULL ? pawl_deadline_check(r->clock, r->deadline) : 0;
-    return error != 0 ? error : pawl_futex_wait(&m->meta, seen, r->clock, r->deadline);
+    if (call != NULL)
+        stats_wait_once(call);
+    return error == 0 ? pawl_futex_wait(&m->meta, seen, r->clock, r->deadline) : error;
 }
 
 /* One step; a null request is an unlock. */
-static int adopt_once(mutex *m, uint32_t seen, uint32_t now, const request *r)
+static int adopt_once(mutex *m, uint32_t seen, uint32_t now, const request *r, stats_call *call)
 {
     uint32_t owner = owner_of(m);
     if (epoch_of(seen) == META_RENEWING) {
@@ -68,26 +76,26 @@ static int adopt_once(mutex *m, uint32_t seen, uint32_t now, const request *r)
     } else if (was_my_tid(owner, seen) || (r == NULL && !is_checked(m))) {
         inherit(m, seen, now);
     } else {
-        return r != NULL ? await_unlock(m, seen, r) : EPERM;
+        return r != NULL ? await_unlock(m, seen, r, call) : EPERM;
     }
     return 0;
 }
 
-static int adopt_for(mutex *m, const request *r)
+static int adopt_for(mutex *m, const request *r, stats_call *call)
 {
     uint32_t seen, now = epoch_now();
     int error = 0;
     while (error == 0 && epoch_of(seen = atomic_load_explicit(&m->meta, memory_order_acquire)) != now)
-        error = adopt_once(m, seen, now, r);
+        error = adopt_once(m, seen, now, r, call);
     return error;
 }
 
-int adopt(mutex *m, const request *r)
+int adopt(mutex *m, const request *r, stats_call *call)
 {
-    return adopt_for(m, r);
+    return adopt_for(m, r, call);
 }
 
 int adopt_to_unlock(mutex *m)
 {
-    return adopt_for(m, NULL);
+    return adopt_for(m, NULL, NULL);
 }

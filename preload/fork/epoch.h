@@ -23,7 +23,6 @@ typedef struct thread {
     uint32_t epoch; /* in which that is its tid                          */
     bool forked;    /* it is the thread that forked into this process    */
     bool async;     /* it may be cancelled at any instruction (cancel.h) */
-    uint32_t dice;  /* to choose what is timed (stats.c)                 */
     void *row;      /* of the lock it used last, or NULL (stats.c)       */
 } thread;
 

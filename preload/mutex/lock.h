@@ -133,12 +133,6 @@ void release_or_hand_off(mutex *m); /* called by the owner if META_TIMED is set 
 
 #endif
 
-/* Frees what the lock keeps elsewhere. The mutex is not used again. */
-static inline void lock_retire(mutex *m)
-{
-    PAWL_IF(PRELOAD_FORM, DESTROY, JOIN(pawl_, PRELOAD_LOCK, _destroy)(lock_in(m)), (void)m);
-}
-
 /* ---- marked, for the sake of signal handlers that lock
  *
  * Most locks keep per-thread state. A handler that interrupts its thread in the middle of an operation would find that

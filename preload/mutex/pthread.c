@@ -5,7 +5,7 @@
  */
 #include "preload/cancel.h"
 #include "lock.h"
-#include "preload/stats/stats.h"
+#include "preload/stats/quick.h"
 #include "reentry.h"
 #include "slow.h"
 #include "src/debug.h"
@@ -57,7 +57,7 @@ static bool may_lock_counted(const mutex *m)
     return is_plain_counted(m) && self.ready != 0 && (LOCK_IS_OBLIVIOUS || owner_of(m) != self.tid);
 }
 
-__attribute__((noinline)) static int lock_counted(mutex *m, const void *site)
+__attribute__((noinline)) static int lock_and_tell(mutex *m, const void *site)
 {
     stats_call call;
     stats_ask(&call, m, STATS_MUTEX, site);
@@ -70,6 +70,16 @@ __attribute__((noinline)) static int lock_counted(mutex *m, const void *site)
     return 0;
 }
 
+__attribute__((noinline)) static int lock_counted(mutex *m, const void *site)
+{
+    stats_row *row = stats_quick_row(m, STATS_MUTEX);
+    if (PAWL_UNLIKELY(row == NULL) || !stats_is_quiet(row) || PAWL_UNLIKELY(!lock_try(m)))
+        return lock_and_tell(m, site);
+    set_owner(m, self.tid);
+    stats_quick_acquired(row, site);
+    return 0;
+}
+
 static bool may_unlock_counted(const mutex *m)
 {
     return is_plain_counted(m) && is_ready_to_unlock() && owner_of(m) == self.tid;
@@ -77,7 +87,9 @@ static bool may_unlock_counted(const mutex *m)
 
 static int unlock_counted(mutex *m)
 {
-    stats_released(m, STATS_MUTEX);
+    stats_row *row = stats_quick_row(m, STATS_MUTEX);
+    if (PAWL_UNLIKELY(row == NULL) || !stats_quick_released(row))
+        stats_released(m, STATS_MUTEX);
     set_owner(m, 0);
     lock_release(m);
     return 0;
@@ -219,12 +231,11 @@ EXPORT int pthread_mutex_destroy(pthread_mutex_t *object)
         return EBUSY;
     bool held_off = cancel_hold_off();
     bool used = mutex_has_cond_waiters(m);
-    if (!used && (meta_of(m) & META_EPOCH) == epoch_now())
-        reentrant_retire(m);
     cancel_allow(held_off);
     if (used)
         return EBUSY;
-    m->kind = -1; /* as glibc does: not a valid kind */
+    /* As glibc does: not a valid kind. A free mutex keeps nothing elsewhere (UNLOCKING, lock.h). */
+    m->kind = -1;
     return 0;
 }
 

@@ -143,17 +143,3 @@ void reentrant_release(mutex *m)
     else
         lock_release(m);
 }
-
-void reentrant_retire(mutex *m)
-{
-    if (is_reentry()) {
-        char aside[aside_bytes()];
-        set_aside(aside);
-        lock_retire(m);
-        restore(aside);
-        return;
-    }
-    operation_begin(LOCK_USES_THREAD);
-    lock_retire(m);
-    operation_end(LOCK_USES_THREAD);
-}

@@ -6,7 +6,6 @@
 /* The operations of the lock, also for such a handler. */
 bool reentrant_try(mutex *m);
 void reentrant_release(mutex *m);
-void reentrant_retire(mutex *m);
 
 /* Polls until it has the lock. Only if is_reentry() (lock.h). */
 void acquire_in_handler(mutex *m);

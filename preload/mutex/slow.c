@@ -17,7 +17,6 @@
 #include "slow.h"
 #include "lock.h"
 #include "preload/cancel.h"
-#include "preload/stats/stats.h"
 #include "reentry.h"
 #include "src/debug.h"
 
@@ -54,6 +53,21 @@ static unsigned how_asked(const mutex *m, const request *r)
     return how(m) | (!r->waits || r->deadline != NULL ? PAWL_HOW_TRY : 0);
 }
 
+/* ---- for statistics */
+
+static stats_call *begin_count(stats_call *mine, const request *r)
+{
+    stats_not_asked(mine);
+    return r->call != NULL ? r->call : mine;
+}
+
+/* Of a call that failed. */
+static void end_count(stats_call *call, const request *r, int error)
+{
+    if (call != NULL && r->call == NULL)
+        stats_failed(call, error == ETIMEDOUT);
+}
+
 /* ---- locking */
 
 static int wait_for(mutex *m, const request *r)
@@ -71,29 +85,30 @@ static int wait_for(mutex *m, const request *r)
     return 0;
 }
 
-static int acquire(mutex *m, const request *r)
+/* `call`: null if nothing is counted; inline, so that this costs nothing then. */
+__attribute__((always_inline)) static inline int acquire(mutex *m, const request *r, stats_call *call)
 {
     if (PAWL_UNLIKELY(pawl_debug_on))
         pawl_debug_locking(m, KIND, how_asked(m, r));
     int error = 0;
-    bool counts = stats_on;
-    stats_call call;
-    if (counts) {
-        stats_ask(&call, m, STATS_MUTEX, r->site);
-        call.relocks = r->relocks;
+    if (call != NULL) {
+        stats_ask_once(call, m, r->site);
+        call->relocks = r->relocks;
     }
-    bool tries = !r->waits || r->deadline != NULL || counts;
+    bool tries = !r->waits || r->deadline != NULL || call != NULL;
     if (!tries || !reentrant_try(m)) {
-        if (counts && r->waits)
-            stats_wait_begin(&call);
+        if (call != NULL && r->waits)
+            stats_wait_once(call);
         error = r->waits ? wait_for(m, r) : EBUSY;
-        if (counts && r->waits && error != 0)
-            (error == ETIMEDOUT ? stats_waited_in_vain : stats_wait_end)(&call);
+        if (call != NULL && !r->waits)
+            stats_refused(call);
+        if (error != 0)
+            end_count(call, r, error);
     }
     if (error == 0)
         set_owner(m, self.tid);
-    if (error == 0 && counts)
-        stats_acquired(&call);
+    if (error == 0 && call != NULL)
+        stats_acquired(call);
     if (PAWL_LIKELY(!pawl_debug_on))
         return error;
     if (error == 0)
@@ -104,15 +119,30 @@ static int acquire(mutex *m, const request *r)
 }
 
 /* By the owner of a recursive or error-checking mutex. */
-static int relock(mutex *m, const request *r)
+static int relock(mutex *m, const request *r, stats_call *call)
 {
-    if (type_of(m) == KIND_ERRORCHECK)
+    if (type_of(m) == KIND_ERRORCHECK) {
+        if (call != NULL && !r->waits) {
+            stats_ask_once(call, m, r->site);
+            stats_refused(call);
+        }
         return r->waits ? EDEADLK : EBUSY;
+    }
     uint32_t depth = depth_of(m);
     if (depth == META_DEPTH)
         return EAGAIN;
     set_depth(m, depth + 1);
     return 0;
+}
+
+__attribute__((noinline)) static int lock_counted(mutex *m, const request *r)
+{
+    stats_call call, *counted = begin_count(&call, r);
+    int error = adopt(m, r, counted);
+    if (error == 0)
+        return is_checked(m) && is_mine(m) ? relock(m, r, counted) : acquire(m, r, counted);
+    end_count(counted, r, error);
+    return error;
 }
 
 int mutex_lock(mutex *m, const request *r)
@@ -121,9 +151,11 @@ int mutex_lock(mutex *m, const request *r)
     if (PAWL_UNLIKELY(held_off) && r->waits)
         return lock_cancelable(m, r);
     int before = errno;
-    int error = adopt(m, r);
-    if (error == 0)
-        error = is_checked(m) && is_mine(m) ? relock(m, r) : acquire(m, r);
+    int error;
+    if (PAWL_UNLIKELY(stats_on))
+        error = lock_counted(m, r);
+    else if ((error = adopt(m, r, NULL)) == 0)
+        error = is_checked(m) && is_mine(m) ? relock(m, r, NULL) : acquire(m, r, NULL);
     errno = before;
     cancel_allow(held_off);
     return error;
@@ -205,7 +237,8 @@ void mutex_relocked(mutex *m, uint32_t depth, const void *site)
 void mutex_relock(mutex *m, uint32_t depth, const void *site)
 {
     request r = {.site = site, .waits = true, .relocks = true};
-    adopt(m, &r);
-    acquire(m, &r);
+    stats_call call, *counted = stats_on ? begin_count(&call, &r) : NULL;
+    adopt(m, &r, counted);
+    acquire(m, &r, counted);
     set_depth(m, depth);
 }

@@ -4,6 +4,7 @@
 #include "layout.h"
 
 #include "preload/export.h"
+#include "preload/stats/stats.h"
 
 #include <time.h>
 
@@ -13,7 +14,8 @@ typedef struct request {
     bool waits;                      /* not trylock                              */
     bool relocks;                    /* for a condition variable                 */
     int clock;                       /* of the deadline                          */
-    const struct timespec *deadline; /* null: none                */
+    const struct timespec *deadline; /* null: none                               */
+    stats_call *call; /* of the wait that it is a slice of, or null; if it fails, that goes on */
 } request;
 
 /* ---- slow.c */
@@ -33,8 +35,9 @@ void mutex_relocked(mutex *m, uint32_t depth, const void *site);
 /* ---- ../fork/adopt.c: mutexes from before a fork */
 
 /* Makes the mutex one of this epoch: its owner, if any, is then a thread of this process. EBUSY or ETIMEDOUT if a
- * thread from before the fork holds it and the request does not wait (longer); EINVAL. */
-int adopt(mutex *m, const request *r);
+ * thread from before the fork holds it and the request does not wait (longer); EINVAL. The statistics, if not null, go on
+ * afterwards, whether it waited or not. */
+int adopt(mutex *m, const request *r, stats_call *call);
 
 /* The same for unlock: whoever held the mutex, the caller does now. EPERM if the kind demands the owner itself. */
 int adopt_to_unlock(mutex *m);

@@ -2,6 +2,12 @@
 #include "register.h"
 #include "fits.h"
 
+/* Where none is built, the build says why. */
+#ifdef PRELOAD_MISSING
+#undef PRELOAD_REFUSED
+#define PRELOAD_REFUSED(...) PRELOAD_MISSING
+#endif
+
 const preload_library preload_libraries[] = {
 #define PAWL_LOCK(name, form, room, ...) {PAWL_SHOWN(name, form), PRELOAD_REFUSED(name, form, room)},
 #include <pawl/locks.def>

@@ -36,13 +36,15 @@ void stats_file_open(stats_file *f, const char *path)
         f->error = errno;
 }
 
-/* Without SIGPIPE: a reader that has gone away must not change the program's exit status. */
+/* Without the signals that may come of it: neither a reader that has gone away nor a limit on the size of files must change
+ * the program's exit status. */
 static int write_all(int fd, const char *text, size_t size)
 {
-    sigset_t pipe, before;
-    sigemptyset(&pipe);
-    sigaddset(&pipe, SIGPIPE);
-    pthread_sigmask(SIG_BLOCK, &pipe, &before);
+    sigset_t held_off, before;
+    sigemptyset(&held_off);
+    sigaddset(&held_off, SIGPIPE);
+    sigaddset(&held_off, SIGXFSZ);
+    pthread_sigmask(SIG_BLOCK, &held_off, &before);
     int error = 0;
     while (size > 0 && error == 0) {
         ssize_t n = write(fd, text, size);
@@ -51,8 +53,12 @@ static int write_all(int fd, const char *text, size_t size)
         text += n > 0 ? n : 0;
         size -= n > 0 ? (size_t)n : 0;
     }
-    if (error == EPIPE && !sigismember(&before, SIGPIPE))
-        sigtimedwait(&pipe, NULL, &(struct timespec){0});
+    int sent = error == EPIPE ? SIGPIPE : error == EFBIG ? SIGXFSZ : 0;
+    if (sent != 0 && !sigismember(&before, sent)) {
+        sigemptyset(&held_off);
+        sigaddset(&held_off, sent);
+        sigtimedwait(&held_off, NULL, &(struct timespec){0});
+    }
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     return error;
 }

@@ -96,8 +96,8 @@ void stats_write_json(stats_file *f, const stats_summary *s)
     json_string(f, program_invocation_name);
     stats_file_print(f, ",\n  \"locks\": %ju,\n  \"acquisitions_beyond_the_table\": %ju,\n",
                      (uintmax_t)s->locks, (uintmax_t)stats_get(&stats_tables->beyond));
-    stats_file_print(f, "  \"waits_in_vain\": %ju,\n  \"waited_in_vain_ns\": %ju,\n", (uintmax_t)s->vain,
-                     (uintmax_t)s->vain_ns);
+    stats_file_print(f, "  \"waits_in_vain\": %ju,\n  \"waited_in_vain_ns\": %ju,\n  \"refused\": %ju,\n",
+                     (uintmax_t)s->vain, (uintmax_t)s->vain_ns, (uintmax_t)s->refused);
     stats_file_print(f, "  \"membarriers_given_up\": %s,\n", pawl_gave_up_membarrier() ? "true" : "false");
     json_cost(f, "  ", s->acquisitions, &s->wait, &s->hold);
     stats_file_print(f, ",\n  \"most_contended\": [");

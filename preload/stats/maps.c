@@ -11,6 +11,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+enum { LONGEST = 1 << 13 }; /* line */
+
 static bool is_known(const stats_generation *g, uint64_t pc)
 {
     for (uint32_t i = 0; i < g->ranges; i++)
@@ -53,28 +55,26 @@ static void take_line(stats_generation *g, const char *line, size_t length)
         g->range[g->ranges++].to = to;
     }
     bool file = memchr(line, '/', length) != NULL || memmem(line, length, "[vdso]", 6) != NULL;
-    if (!file || g->end + length > STATS_MAPS)
+    if (!file || g->end + length > STATS_MAPS - LONGEST)
         return;
-    memcpy(stats_tables->maps + g->end, line, length);
+    memmove(stats_tables->maps + g->end, line, length);
     g->end += (uint32_t)length;
 }
 
+/* Read to where it is kept, and moved together: the thread's stack may be small, and a path is up to 4 KB long. */
 static void take_lines(stats_generation *g, int fd)
 {
-    char text[1024]; /* longer lines are cut: few paths are so long */
-    size_t used = 0;
+    char *maps = stats_tables->maps;
+    size_t rest = 0; /* of the last read: the beginning of a line */
     long n;
-    while ((n = syscall(SYS_read, fd, text + used, sizeof text - used)) > 0) {
-        used += (size_t)n;
-        char *line = text, *end;
-        while ((end = memchr(line, '\n', used - (size_t)(line - text))) != NULL) {
+    while ((n = syscall(SYS_read, fd, maps + g->end + rest, STATS_MAPS - g->end - rest)) > 0) {
+        char *line = maps + g->end, *filled = line + rest + (size_t)n, *end;
+        while ((end = memchr(line, '\n', (size_t)(filled - line))) != NULL) {
             take_line(g, line, (size_t)(end + 1 - line));
             line = end + 1;
         }
-        used -= (size_t)(line - text);
-        memmove(text, line, used);
-        if (used == sizeof text)
-            used = 0;
+        rest = (size_t)(filled - line);
+        memmove(maps + g->end, line, rest);
     }
 }
 
@@ -96,6 +96,8 @@ static void copy_maps(uint32_t number)
 unsigned stats_maps_of(const uint64_t *frames, int depth)
 {
     stats_table *t = stats_tables;
+    if (!t->keeps_maps) /* the report at exit asks the dynamic linker, and `pawl top` reads them itself */
+        return 0;
     uint32_t used = atomic_load_explicit(&t->generations_used, memory_order_acquire);
     if ((used > 0 && are_known(&t->generations[used - 1], frames, depth)) || used == STATS_GENERATIONS ||
         !stats_enter(&t->maps_lock))

@@ -20,6 +20,7 @@ typedef struct plan {
     int fd;
     off_t at;
     uint32_t depth, sample;
+    bool keeps_maps;
 } plan;
 
 static stats_book *book; /* the file's first page, or NULL */
@@ -32,6 +33,7 @@ static bool claim(plan *p)
     uint32_t place = atomic_fetch_add_explicit(&book->used, 1, memory_order_relaxed);
     p->depth = book->depth;
     p->sample = book->sample;
+    p->keeps_maps = true;
     p->at = STATS_PAGE + (off_t)place * (off_t)STATS_TABLE_BYTES;
     return place < STATS_PROCESSES;
 }
@@ -55,8 +57,10 @@ static bool open_book(const char *path, plan *p)
 /* Of a child that has changed its user or its root, and can't open the file: from the parent's tables to its own. */
 static bool move_on(plan *p)
 {
-    return claim(p) && remap_file_pages(stats_tables, STATS_TABLE_BYTES, 0,
-                                        (size_t)p->at / (size_t)sysconf(_SC_PAGESIZE), MAP_NONBLOCK) == 0;
+    return book != NULL && atomic_load_explicit(&book->used, memory_order_relaxed) < STATS_PROCESSES &&
+           claim(p) &&
+           remap_file_pages(stats_tables, STATS_TABLE_BYTES, 0, (size_t)p->at / (size_t)sysconf(_SC_PAGESIZE),
+                            MAP_NONBLOCK) == 0;
 }
 
 static bool open_own(plan *p)
@@ -70,13 +74,17 @@ static bool open_own(plan *p)
     return false;
 }
 
+static bool times_all; /* whatever the book says */
+
 static void describe(stats_table *t, const plan *p)
 {
     t->pid = (uint32_t)getpid();
     t->parent = (uint32_t)getppid();
     t->start_ns = pawl_nanoseconds(CLOCK_MONOTONIC);
     t->depth = p->depth < 1 ? 1 : p->depth > STATS_DEPTH ? STATS_DEPTH : p->depth;
-    t->sample = p->sample < 1 ? 1 : p->sample;
+    t->sample = p->sample < 1 || times_all ? 1 : p->sample;
+    t->chance = UINT32_MAX / t->sample;
+    t->keeps_maps = p->keeps_maps;
     ssize_t n = readlink("/proc/self/exe", t->program, sizeof t->program - 1);
     if (n < 0)
         strncpy(t->program, program_invocation_short_name, sizeof t->program - 1);
@@ -97,9 +105,10 @@ static void *map_at(void *place, int flags, plan *p)
     return memory;
 }
 
-bool stats_table_begin(const char *book)
+bool stats_table_begin(const char *book, bool all)
 {
     plan p = {.depth = 1, .sample = 1};
+    times_all = all;
     if (book != NULL && strlen(book) < sizeof book_path)
         strcpy(book_path, book);
     void *memory = map_at(NULL, 0, &p);

@@ -11,7 +11,7 @@ void stats_report(const char *path, bool table_to_stderr, bool error_output, boo
 {
     static stats_summary s;
     stats_sum_up(&s);
-    if (!main && s.acquisitions == 0)
+    if (!main && s.locks == 0)
         return;
     stats_file_open(&file, path);
     stats_write_json(&file, &s);

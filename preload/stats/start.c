@@ -3,7 +3,7 @@
  * PAWL_STATS        the file for the JSON; the table goes to the same name with .txt. Descendants append their process id
  * PAWL_STATS_TABLE  "-": the table goes to standard error. Set by `pawl run --stats`
  *
- * PAWL_PROFILE      the file of `pawl profile`, which reads the tables itself
+ * PAWL_PROFILE      the file of `pawl profile`, which reads the tables itself; both may be set
  *
  * A process that ends through _exit(), exec or a signal writes nothing by itself.
  */
@@ -112,7 +112,7 @@ static void begin(void)
     request.descendant = request.reports && inherited(path);
     if (fstat(STDERR_FILENO, &request.error_output) != 0)
         request.error_output.st_ino = 0;
-    if (!stats_table_begin(book))
+    if (!stats_table_begin(book, request.reports))
         return;
     if (stats_tables->depth > 1)
         stats_stack_prepare();

@@ -4,15 +4,11 @@
  * before the lock is taken, and only if it may be wanted: for the lock's first uses, and once a thread has had to wait
  * for it. One in `sample` acquisitions is timed, of contended locks one in CONTENDED_SAMPLE until MANY_HOLDS are known.
  */
-#include "stats.h"
-#include "count.h"
+#include "quick.h"
 
-#include "preload/fork/epoch.h"
 #include "src/park/clock.h"
 
-#include <stddef.h>
-
-enum { FIRST_USES = 32, CONTENDED_SAMPLE = 4, MANY_HOLDS = 1000 };
+enum { CONTENDED_SAMPLE = 4, MANY_HOLDS = 1000 };
 
 bool stats_on;
 stats_table *stats_tables;
@@ -35,14 +31,7 @@ static stats_detail *detail_of(const stats_row *row)
     return place != 0 ? &stats_tables->details[place] : NULL;
 }
 
-/* Memory is reused: where a mutex was, there may be a condition variable. */
-static inline bool is_of(const stats_row *row, uintptr_t address, stats_kind kind)
-{
-    return atomic_load_explicit(&row->lock, memory_order_relaxed) == address &&
-           atomic_load_explicit(&row->kind, memory_order_relaxed) == kind;
-}
-
-static stats_row *add_row(stats_id *slot, uintptr_t address, stats_kind kind)
+static stats_row *add_row(stats_id *slot, const void *lock, stats_kind kind)
 {
     stats_table *t = stats_tables;
     uint32_t place = stats_take(&t->locks_used, 1, STATS_LOCKS);
@@ -50,7 +39,7 @@ static stats_row *add_row(stats_id *slot, uintptr_t address, stats_kind kind)
         return NULL;
     stats_row *row = &t->locks[place];
     atomic_store_explicit(&row->kind, (uint8_t)kind, memory_order_relaxed);
-    atomic_store_explicit(&row->lock, address, memory_order_relaxed);
+    atomic_store_explicit(&row->lock, (uintptr_t)lock, memory_order_relaxed);
     uint32_t none = 0;
     if (atomic_compare_exchange_strong_explicit(slot, &none, place, memory_order_release,
                                                 memory_order_acquire)) {
@@ -60,25 +49,25 @@ static stats_row *add_row(stats_id *slot, uintptr_t address, stats_kind kind)
     }
     atomic_store_explicit(&row->lock, 0, memory_order_relaxed); /* given up: another thread was first */
     stats_row *theirs = &t->locks[none];
-    return is_of(theirs, address, kind) ? theirs : NULL;
+    return stats_is_of(theirs, lock, kind) ? theirs : NULL;
 }
 
 /* The lock's row, new if need be; NULL if there is no room. */
 static inline stats_row *row_of(const void *lock, stats_kind kind, bool make)
 {
     enum { NEIGHBOURHOOD = 512 };
-    uintptr_t address = (uintptr_t)lock;
-    stats_row *last = self.row; /* rows stay where they are, and a child has its own in the same place */
-    if (PAWL_LIKELY(last != NULL) && PAWL_LIKELY(is_of(last, address, kind)))
+    stats_row *last =
+        stats_quick_row(lock, kind); /* rows stay where they are, and a child has its own in the same place */
+    if (last != NULL)
         return last;
-    size_t first = (size_t)stats_mix(address >> 2);
+    size_t first = (size_t)stats_mix((uintptr_t)lock >> 2);
     for (size_t i = 0; i < NEIGHBOURHOOD; i++) {
         stats_id *slot = &stats_tables->index[(first + i) % STATS_INDEX];
         uint32_t place = atomic_load_explicit(slot, memory_order_acquire);
         if (PAWL_UNLIKELY(place == 0))
-            return make ? add_row(slot, address, kind) : NULL;
+            return make ? add_row(slot, lock, kind) : NULL;
         stats_row *row = &stats_tables->locks[place];
-        if (PAWL_LIKELY(is_of(row, address, kind)))
+        if (PAWL_LIKELY(stats_is_of(row, lock, kind)))
             return self.row = row;
     }
     return NULL;
@@ -88,19 +77,17 @@ static inline stats_row *row_of(const void *lock, stats_kind kind, bool make)
 
 static bool wants_stack(const stats_row *row)
 {
-    return stats_tables->depth > 1 &&
-           (stats_detail_id(row) != 0 || stats_get(&row->acquisitions) < FIRST_USES);
+    return stats_tables->depth > 1 && !stats_is_quiet(row);
 }
 
-/* Without a rhythm: threads that take turns must not be told apart by it. */
 static bool is_timed(const stats_row *row)
 {
-    uint32_t sample = stats_tables->sample;
-    if (sample > CONTENDED_SAMPLE && stats_detail_id(row) != 0 &&
+    uint64_t acquisitions = stats_get(&row->acquisitions);
+    uint32_t chance = stats_tables->chance;
+    if (chance < UINT32_MAX / CONTENDED_SAMPLE && stats_detail_id(row) != 0 &&
         atomic_load_explicit(&row->holds, memory_order_relaxed) < MANY_HOLDS)
-        sample = CONTENDED_SAMPLE;
-    self.dice = self.dice * 1664525 + 1013904223;
-    return self.dice >> 16 <= 0xffff / sample || stats_get(&row->acquisitions) <= FIRST_USES;
+        chance = UINT32_MAX / CONTENDED_SAMPLE;
+    return acquisitions <= STATS_FIRST_USES || stats_is_chosen(acquisitions, chance);
 }
 
 void stats_ask(stats_call *c, const void *lock, stats_kind kind, const void *site)
@@ -131,13 +118,12 @@ void stats_wait_begin(stats_call *c)
     stats_detail *d = detail_of(row);
     if (d != NULL)
         atomic_fetch_add_explicit(&d->waiting, 1, memory_order_relaxed);
-    uintptr_t site = atomic_load_explicit(&row->site, memory_order_relaxed);
-    c->holder_tid = stats_get_id(&row->owner);
+    c->holder_tid = atomic_load_explicit(&row->owner, memory_order_acquire); /* O */
     if (c->holder_tid != 0) {
         c->holder = stats_get_id(&row->stack);
         c->held_since = stats_get(&row->since);
         if (c->holder == 0)
-            c->holder = stats_stack_of(site);
+            c->holder = stats_stack_of(atomic_load_explicit(&row->site, memory_order_relaxed));
     }
     if (c->stack == 0)
         c->stack = stats_stack_here(c->site);
@@ -171,6 +157,16 @@ void stats_waited_in_vain(stats_call *c)
         return;
     stats_met_in_vain(c->row, c->stack, c->holder, ns);
     stats_keep_if_long(c, now);
+}
+
+void stats_refused(const stats_call *c)
+{
+    stats_table *t = stats_tables;
+    stats_add_shared(&t->refused[c->row != NULL ? c->row - t->locks : 0], 1);
+    if (stats_get_id(&t->any_refused) == 0)
+        stats_set_id(&t->any_refused, 1);
+    if (c->row != NULL && c->stack != 0 && stats_get_id(&c->row->first) == 0)
+        stats_set_id(&c->row->first, c->stack);
 }
 
 static void waited(stats_call *c, uint64_t now)
@@ -217,14 +213,19 @@ void stats_acquired(stats_call *c)
     if (PAWL_UNLIKELY(c->start_ns > 0) && c->holder == 0)
         c->holder = last_holder(row);
     atomic_store_explicit(&row->site, (uintptr_t)c->site, memory_order_relaxed);
-    stats_set_id(&row->owner, self.tid);
     stats_set_id(&row->stack, c->stack);
+    stats_set_owner(row);
     if (c->stack != 0 && stats_get_id(&row->first) == 0)
         stats_set_id(&row->first, c->stack);
     if (PAWL_UNLIKELY(c->start_ns > 0))
         waited(c, pawl_nanoseconds(CLOCK_MONOTONIC));
     if (is_timed(row)) /* last: our own work does not count as holding */
-        stats_set(&row->since, pawl_nanoseconds(CLOCK_MONOTONIC));
+        stats_time(row);
+}
+
+void stats_time(stats_row *row)
+{
+    stats_set(&row->since, pawl_nanoseconds(CLOCK_MONOTONIC));
 }
 
 static void held(stats_row *row, uint64_t ns)
@@ -237,7 +238,7 @@ static void held(stats_row *row, uint64_t ns)
         atomic_store_explicit(&row->hold_worst_ns, (float)ns, memory_order_relaxed);
     if (d != NULL)
         stats_record(&d->hold, ns);
-    else
+    else if (stats_tables->sample == 1) /* for the report at exit */
         stats_record_shared(&stats_tables->shards[self.tid % STATS_SHARDS].hold, ns);
     if (stack != 0)
         stats_met(row, 0, stack, ns);

@@ -8,6 +8,7 @@
 #include "table.h"
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 /* Check it before every hook, once for those of one call. Set by a constructor, so that the first release of a lock
@@ -38,8 +39,14 @@ void stats_wait_end(stats_call *c);
 /* The deadline came first. */
 void stats_waited_in_vain(stats_call *c);
 
+/* The lock is taken, and the caller does not wait. */
+void stats_refused(const stats_call *c);
+
 /* The caller has just acquired the lock (not relocked a recursive one). */
 void stats_acquired(stats_call *c);
+
+/* The same for a lock of which all else is known: how long it is held, is to be measured. */
+void stats_time(stats_row *row);
 
 /* The caller is about to release the lock, in unlock or in a wait on a condition variable. */
 void stats_released(const void *lock, stats_kind kind);
@@ -51,10 +58,40 @@ void stats_cond_waited(stats_call *c, bool woken);
 /* About to wake a thread that waits on the condition variable. */
 void stats_signalled(const void *cond, const void *site);
 
+/* ---- for a call that may take several tries: in a fork's child (fork/adopt.c), in slices (cancel.c) */
+
+static inline void stats_not_asked(stats_call *c)
+{
+    c->site = NULL;
+    c->start_ns = 0;
+}
+
+/* stats_ask(), unless an earlier try did. */
+static inline void stats_ask_once(stats_call *c, const void *lock, const void *site)
+{
+    if (c->site == NULL)
+        stats_ask(c, lock, STATS_MUTEX, site);
+}
+
+/* stats_wait_begin(), unless an earlier try did. */
+static inline void stats_wait_once(stats_call *c)
+{
+    if (c->start_ns == 0)
+        stats_wait_begin(c);
+}
+
+/* The call returns an error. */
+static inline void stats_failed(stats_call *c, bool timed_out)
+{
+    if (c->start_ns > 0)
+        (timed_out ? stats_waited_in_vain : stats_wait_end)(c);
+}
+
 /* ---- region.c */
 
-/* A table of zeros, in the book of that path or (NULL, empty) of its own; false if there is no memory. */
-bool stats_table_begin(const char *book);
+/* A table of zeros, in the book of that path or (NULL, empty) of its own; false if there is no memory. Whether all holds
+ * are to be timed, if the book does not say so. */
+bool stats_table_begin(const char *book, bool all);
 
 /* Another one in its place, in a fork's child. */
 void stats_table_renew(void);

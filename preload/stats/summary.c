@@ -1,6 +1,7 @@
 /* summary.c - what the rows of the table come to */
 #include "summary.h"
 
+#include <stdbool.h>
 #include <string.h>
 
 static void add_times(stats_times *to, const stats_times *from)
@@ -36,9 +37,17 @@ static void list(stats_summary *s, const stats_row *row)
         s->listed[at] = row;
 }
 
+/* Reading what was never written takes memory. */
+static uint64_t refused_of(const stats_row *row)
+{
+    const stats_table *t = stats_tables;
+    return stats_get_id(&t->any_refused) != 0 ? stats_get(&t->refused[row - t->locks]) : 0;
+}
+
 static void add_row(stats_summary *s, const stats_row *row)
 {
     s->locks++;
+    s->refused += refused_of(row);
     s->acquisitions += stats_get(&row->acquisitions);
     if (stats_detail_id(row) == 0)
         return;
@@ -51,16 +60,26 @@ static void add_row(stats_summary *s, const stats_row *row)
         list(s, row);
 }
 
+/* A lock may have been wanted, and never acquired. */
+static bool is_used(const stats_row *row)
+{
+    const stats_detail *d = stats_detail_of(row);
+    return stats_get(&row->acquisitions) + stats_get(&d->vain) + refused_of(row) +
+               atomic_load_explicit(&d->waiting, memory_order_relaxed) >
+           0;
+}
+
 void stats_sum_up(stats_summary *s)
 {
     const stats_table *t = stats_tables;
     memset(s, 0, sizeof *s);
     for (uint32_t i = 1; i <= stats_get_id(&t->locks_used) && i < STATS_LOCKS; i++)
-        if (stats_get(&t->locks[i].acquisitions) > 0 && t->locks[i].kind != STATS_COND)
+        if (t->locks[i].kind != STATS_COND && is_used(&t->locks[i]))
             add_row(s, &t->locks[i]);
     for (int i = 0; i < STATS_SHARDS; i++)
         add_times(&s->hold, &t->shards[i].hold);
     s->acquisitions += stats_get(&t->beyond);
+    s->refused += refused_of(&t->locks[0]); /* of locks without a row */
     add_times(&s->wait, &t->beyond_wait);
 }
 

@@ -9,6 +9,7 @@ typedef struct stats_summary {
     uint64_t acquisitions;
     stats_times wait, hold; /* of all locks */
     uint64_t vain, vain_ns; /* waits that gave up */
+    uint64_t refused;       /* calls of trylock that found the lock taken */
     uint64_t locks;
     const stats_row *listed[STATS_LISTED]; /* by total wait, longest first */
     int listed_count;

@@ -4,7 +4,8 @@
  * `pawl top` while it runs. All of it starts as zeros and takes memory only where it is used.
  *
  *   locks[]     a row per lock address, found through index[]
- *   details[]   histograms, for locks that a thread has waited for
+ *   details[]   histograms, for locks that a thread has waited for; if all holds are timed, for all
+ *   refused[]   calls of trylock that found the lock taken
  *   meets[]     who waited for whom: a lock, the waiter's stack, the holder's. Without a waiter: how long it was held. Waits
  *               that gave up have meets of their own
  *   stacks[]    call stacks, each kept once; their frames are in frames[]
@@ -14,7 +15,7 @@
  *   maps        /proc/self/maps as it was when a stack was captured, to name the frames later (maps.c)
  *
  * Only the lock's owner writes to its row, detail and meets, so the lock protects them: no atomic read-modify-write, and
- * threads that use different locks share nothing. What waits in vain leaves is the exception. Fields are atomic because
+ * threads that use different locks share nothing. What waits in vain and calls of trylock leave is the exception. Fields are atomic because
  * others read them meanwhile. A new lock at the address of a destroyed one shares its row if both are of one kind.
  */
 #pragma once
@@ -23,7 +24,7 @@
 #include <stdint.h>
 
 enum {
-    STATS_VERSION = 5,
+    STATS_VERSION = 7,
     STATS_LOCKS = 1 << 20,
     STATS_INDEX = 1 << 21,
     STATS_DETAILS = 1 << 14,
@@ -76,7 +77,8 @@ typedef struct stats_row {
         stack; /* on which the owner acquired it, if captured; of a condition variable: the last signal's */
     stats_id first;              /* of its first use */
     _Atomic float hold_worst_ns; /* of those that were timed; rounded, because all must fit */
-    _Atomic uint16_t detail;     /* 0: nobody has waited for it, or there was no room */
+    _Atomic uint16_t
+        detail; /* 0: nobody has waited for it and not all holds are timed, or there was no room */
     _Atomic uint8_t kind;
     uint8_t unused;
 } stats_row;
@@ -157,7 +159,9 @@ typedef struct stats_table {
     uint64_t start_ns;    /* CLOCK_MONOTONIC */
     stats_count ended_ns; /* when it came to its end by exit() or quick_exit(); 0: it did not */
     uint32_t depth;       /* frames that are captured of a stack, 1: only the call */
-    uint32_t sample;      /* of so many uncontended acquisitions, one is timed */
+    uint32_t sample;      /* of so many uncontended acquisitions, one is timed, */
+    uint32_t chance;      /* of 2^32: the same */
+    uint32_t keeps_maps;  /* somebody will read them in `maps`, after the process */
     char program[STATS_NAME];
     char lock[64];
     stats_id locks_used, details_used, stacks_used, frames_used, traces_used, generations_used;
@@ -165,6 +169,7 @@ typedef struct stats_table {
     stats_count lost_meets, lost_stacks, cut_stacks; /* for want of room, room, time */
     stats_count beyond;                              /* acquisitions of locks without a row */
     stats_times beyond_wait;                         /* for locks without a row or a detail */
+    stats_id any_refused;                            /* 0: all of refused[] is zeros */
     stats_count unlisted; /* waits that have not ended, and for which there is no room in waiting[] */
     stats_count
         worst_call_ns; /* the longest wait in a call that locks a mutex, as libpawl-native.so measures it: not for
@@ -182,6 +187,7 @@ typedef struct stats_table {
     stats_trace traces[STATS_TRACES];
     stats_meet meets[STATS_MEETS];
     stats_detail details[STATS_DETAILS];
+    stats_count refused[STATS_LOCKS]; /* by row; the first: of locks without one */
     stats_id index[STATS_INDEX];
     _Alignas(64) stats_row locks[STATS_LOCKS];
 } stats_table;

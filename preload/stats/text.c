@@ -81,6 +81,8 @@ void stats_write_text(stats_file *f, const stats_summary *s)
     if (s->vain > 0)
         stats_file_print(f, "%ju more waits, %s in all, gave up at their deadline\n", (uintmax_t)s->vain,
                          in_words(s->vain_ns).text);
+    if (s->refused > 0)
+        stats_file_print(f, "%ju calls of trylock found their lock taken\n", (uintmax_t)s->refused);
     if (pawl_gave_up_membarrier())
         stats_file_print(f, "membarriers took a quarter of a CPU and were given up: unlocks fence instead\n");
     stats_file_print(f, "\n%-6s %12s %10s %10s %10s %10s %10s\n", "", "times", "in all", "mean", "median",

@@ -4,7 +4,8 @@ const profile = JSON.parse(document.getElementById("data").textContent);
 const state = {}; /* what was drawn, for the console and for tests */
 
 function doubtsOfProfile() {
-  const lost = [...(profile.attached ? [] : [["still_waiting", "waits for a lock had not ended when it did"]]), ["unlisted_waits", "more had not ended, and are not shown: more threads waited than the table holds"],
+  const lost = [...(profile.attached ? [] : [["still_waiting", "waits for a lock had not ended when it did"]]),
+    ["gave_up", "of the waits ended at their deadline, without the lock"], ["refused", "calls of trylock found their lock taken"], ["unlisted_waits", "more had not ended, and are not shown: more threads waited than the table holds"],
     ["beyond_the_table", "acquisitions were of more locks than the table holds"],
     ["lost_pairs", "waits or holds were of more pairs of stacks than the table holds"],
     ["lost_waits", "waits were of more threads or pairs of stacks than the tables hold"], ["lost_stacks", "stacks did not fit"], ["cut_stacks", "stacks were cut to the call, to save time"]];

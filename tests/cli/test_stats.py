@@ -208,6 +208,19 @@ def stats_are_written_on_every_orderly_exit():
 
 
 @test
+def stats_below_a_profile_are_the_same_and_the_profile_has_the_program_too():
+    with folder() as f:
+        program = harness.build / "tests/apps/app_known"
+        p = pawl("profile", "--json", f"{f}/p.json", "--", harness.build / "pawl", "run", f"--stats={f}/s.json", "--", program, "count", 1000)
+        check(p.returncode == 0, f"exit {p.returncode}: {p.stderr}")
+        s, profile = (json.loads(pathlib.Path(f, name).read_text()) for name in ["s.json", "p.json"])
+        check((s["acquisitions"], s["hold"]["count"], in_all(s["hold"]["histogram"])) == (1000, 1000, 1000), str(s["hold"]))
+        check([p["acquisitions"] for p in profile["processes"] if p["program"].endswith("app_known")] == [1000], str(profile["processes"]))
+        lock = max(profile["locks"], key=lambda l: l["acquisitions"])
+        check(lock["acquisitions"] == lock["holds_timed"] == 1000 and not lock["name"].startswith("mutex at 0x"), str(lock))
+
+
+@test
 def stats_do_not_touch_a_descriptor_that_is_no_longer_standard_error():
     with folder() as f:
         p = pawl("run", "--stats", "--", harness.build / "tests/apps/app_known", "close-errors", 5, cwd=f)

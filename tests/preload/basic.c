@@ -265,16 +265,6 @@ static void a_thousand_locks_are_held_at_once(void)
     hold_at_once(m, MANY);
 }
 
-/* Far apart: no table of mutexes has a limit. */
-static long resident_bytes(void)
-{
-    long pages = 0;
-    FILE *f = fopen("/proc/self/statm", "re");
-    CHECK(f != NULL && fscanf(f, "%*d %ld", &pages) == 1);
-    fclose(f);
-    return pages * sysconf(_SC_PAGESIZE);
-}
-
 /* The destructor of a std::mutex does nothing. */
 static void mutexes_that_nobody_destroys_leave_nothing_behind(void)
 {

@@ -237,6 +237,33 @@ static void every_key_is_the_programs(void)
         OK(pthread_key_create(&key, NULL));
 }
 
+static void *hold_many_at_once(void *unused)
+{
+    pthread_mutex_t m[32];
+    memset(m, 0, sizeof m);
+    for (int i = 0; i < 32; i++)
+        OK(pthread_mutex_lock(&m[i]));
+    for (int i = 0; i < 32; i++)
+        OK(pthread_mutex_unlock(&m[i]));
+    return unused;
+}
+
+/* A program may use up all keys before it locks anything: the library has its own by then. */
+static void threads_leave_nothing_behind_when_keys_run_out(void)
+{
+    enum { THREADS = 2000, ALLOWED = THREADS * 128 * 4 };
+    pthread_key_t key;
+    while (pthread_key_create(&key, NULL) == 0)
+        ;
+    long before = 0;
+    for (int i = 0; i < THREADS; i++) {
+        join(spawn(hold_many_at_once, NULL));
+        if (i == 50)
+            before = resident_bytes();
+    }
+    CHECK(resident_bytes() - before < ALLOWED);
+}
+
 /* ---- in a sandbox */
 
 static void forbid(int call)
@@ -306,6 +333,7 @@ const test_case binding_cases[] = {BEYOND(it_takes_768_bytes_of_each_thread),
                                    CASE(threads_come_and_go),
                                    CASE(destructors_of_a_thread_may_lock),
                                    CASE(every_key_is_the_programs),
+                                   CASE(threads_leave_nothing_behind_when_keys_run_out),
                                    CASE(a_sandbox_may_forbid_gettid),
                                    CASE(it_starts_in_a_sandbox_that_forbids_membarrier),
                                    {0}};

@@ -181,6 +181,38 @@ static void *wait_uncancelled(void *argument)
     return wait_to_go(argument);
 }
 
+static int errno_at_the_end;
+
+static void note_errno(void *unused)
+{
+    (void)unused;
+    errno_at_the_end = errno;
+}
+
+static void *wait_with_errno(void *argument)
+{
+    scene *s = argument;
+    pthread_cleanup_push(note_errno, NULL);
+    errno = 77;
+    wait_to_go(s);
+    pthread_cleanup_pop(0);
+    return NULL;
+}
+
+/* In the program's cleanup handlers it is what it was before the wait. */
+static void errno_survives_cancellation(void)
+{
+    for (int i = 0; i < 8; i++) {
+        scene s;
+        begin(&s, i);
+        pthread_t t = spawn(wait_with_errno, &s);
+        await_waiting(&s, 1);
+        OK(pthread_cancel(t));
+        CHECK(was_cancelled(t));
+        CHECK_IS(errno_at_the_end, 77);
+    }
+}
+
 static void a_wait_that_disables_it_is_not_cancelled(void)
 {
     scene s;
@@ -333,6 +365,7 @@ static void a_cancelled_locker_leaves_the_others_alone(void)
         pthread_t first = spawn_to_sleep(lock_in_vain, &s);
         pthread_t t = spawn_to_sleep(lock_asynchronously, &s);
         pthread_t last = spawn_to_sleep(lock_in_vain, &s);
+        pause_ms(i % 2 * 40); /* also in a wait that has begun anew */
         OK(pthread_cancel(t));
         CHECK(was_cancelled(t)); /* although the mutex is held */
         CHECK_IS(s.cleaned, 0);
@@ -478,6 +511,58 @@ static void one_that_is_not_cancelled_locks_as_ever(void)
     OK(try_elsewhere(&s.mutex));
 }
 
+static void expect_asynchronous(void)
+{
+    int type;
+    OK(pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, &type));
+    CHECK_IS(type, PTHREAD_CANCEL_ASYNCHRONOUS);
+}
+
+static void *call_asynchronously(void *argument)
+{
+    scene *s = argument;
+    pthread_mutex_t own;
+    OK(pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, NULL));
+    for (int i = 0; i < 4; i++) {
+        struct timespec soon = in_ms(CLOCK_REALTIME, 1), later = in_ms(CLOCK_REALTIME, 100000);
+        make_mutex(&own, i % 2 ? PTHREAD_MUTEX_NORMAL : PTHREAD_MUTEX_RECURSIVE);
+        OK(i < 2 ? pthread_mutex_lock(&own) : pthread_mutex_timedlock(&own, &later));
+        expect_asynchronous();
+        CHECK_IS(pthread_mutex_trylock(&own), i % 2 ? EBUSY : 0);
+        expect_asynchronous();
+        CHECK_IS(pthread_mutex_destroy(&own), EBUSY);
+        if (i % 2 == 0)
+            OK(pthread_mutex_unlock(&own));
+        int result;
+        while ((result = pthread_cond_timedwait(&s->cond, &own, &soon)) == 0)
+            ; /* for no reason, which is allowed */
+        CHECK_IS(result, ETIMEDOUT);
+        expect_asynchronous();
+        OK(pthread_mutex_unlock(&own));
+        expect_asynchronous();
+        OK(pthread_mutex_destroy(&own));
+        expect_asynchronous();
+        OK(i % 2 ? pthread_cond_signal(&s->cond) : pthread_cond_broadcast(&s->cond)); /* to one that waits */
+        expect_asynchronous();
+    }
+    CHECK_IS(pthread_setcanceltype(42, NULL), EINVAL);
+    return NULL;
+}
+
+static void every_call_leaves_the_type_as_it_was(void)
+{
+    scene s;
+    begin(&s, 0);
+    pthread_t waiter = spawn(wait_to_go, &s);
+    await_waiting(&s, 1);
+    CHECK(!was_cancelled(spawn(call_asynchronously, &s)));
+    OK(pthread_mutex_lock(&s.mutex));
+    s.go = 1;
+    OK(pthread_cond_signal(&s.cond));
+    OK(pthread_mutex_unlock(&s.mutex));
+    join(waiter);
+}
+
 const test_case cancel_cases[] = {CASE(a_cancelled_wait_owns_the_mutex_again),
                                   CASE(a_cancelled_wait_for_a_shared_condvar_owns_the_mutex_again),
                                   CASE(a_cancelled_wait_waits_for_the_mutex),
@@ -494,4 +579,6 @@ const test_case cancel_cases[] = {CASE(a_cancelled_wait_owns_the_mutex_again),
                                   CASE(a_cancellation_ends_a_deadlock_with_oneself),
                                   CASE(a_cancellation_ends_spinning),
                                   CASE(one_that_is_not_cancelled_locks_as_ever),
+                                  CASE(every_call_leaves_the_type_as_it_was),
+                                  CASE(errno_survives_cancellation),
                                   {0}};

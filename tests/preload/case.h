@@ -40,7 +40,8 @@ typedef struct test_case {
 extern const test_case attribute_cases[], rounds_cases[], end_cases[], unwind_cases[], interrupted_cases[],
     basic_cases[], kind_cases[], forwarded_cases[], timed_cases[], cond_cases[], cond_lost_cases[],
     cond_mutex_cases[], cancel_cases[], other_cases[], symbol_cases[], binding_cases[], fork_held_cases[],
-    fork_crowd_cases[], fork_handler_cases[], stress_cases[], signal_cases[];
+    fork_crowd_cases[], fork_handler_cases[], stress_cases[], signal_cases[], debug_cases[],
+    fork_chain_cases[], native_cases[];
 
 /* The other process of one of them. */
 void be_the_stranger(void);
@@ -92,6 +93,9 @@ void make_mutex(pthread_mutex_t *m, int type);
 
 /* What trylock returns in another thread, which unlocks it again. */
 int try_elsewhere(pthread_mutex_t *m);
+
+/* Of this process. */
+long resident_bytes(void);
 
 /* The child's exit status, or 256 and its signal. */
 int child_status(int pid);

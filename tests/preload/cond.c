@@ -180,6 +180,16 @@ static void *wait_on_page(void *argument)
     return NULL;
 }
 
+/* Process-shared or not, and in memory that was used for something else. */
+static void make_cond(pthread_cond_t *c, int shared)
+{
+    pthread_condattr_t a;
+    OK(pthread_condattr_init(&a));
+    OK(pthread_condattr_setpshared(&a, shared));
+    memset(c, 0x5a, sizeof *c);
+    OK(pthread_cond_init(c, &a));
+}
+
 static void it_is_destroyed_right_after_broadcast(void)
 {
     enum { THREADS = 4 };
@@ -188,7 +198,12 @@ static void it_is_destroyed_right_after_broadcast(void)
         memset(&s, 0, sizeof s);
         pthread_cond_t *c = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
         CHECK(c != MAP_FAILED);
-        OK(pthread_cond_init(c, NULL));
+        int shared = k % 3 == 0 ? PTHREAD_PROCESS_SHARED : PTHREAD_PROCESS_PRIVATE;
+        make_cond(c, shared);
+        pthread_mutexattr_t a;
+        OK(pthread_mutexattr_init(&a));
+        OK(pthread_mutexattr_setpshared(&a, shared));
+        OK(pthread_mutex_init(&s.mutex, &a));
         void *both[] = {&s, c};
         pthread_t t[THREADS];
         for (int i = 0; i < THREADS; i++)
@@ -197,12 +212,14 @@ static void it_is_destroyed_right_after_broadcast(void)
         OK(pthread_mutex_lock(&s.mutex));
         s.go = 1;
         OK(pthread_cond_broadcast(c));
-        if (k % 2 == 0) {
+        bool early =
+            k % 2 == 0 && shared == PTHREAD_PROCESS_PRIVATE; /* a shared one's waiters need the mutex first */
+        if (early) {
             OK(pthread_cond_destroy(c));
             OK(mprotect(c, 4096, PROT_NONE));
         }
         OK(pthread_mutex_unlock(&s.mutex));
-        if (k % 2 != 0) {
+        if (!early) {
             OK(pthread_cond_destroy(c));
             OK(mprotect(c, 4096, PROT_NONE));
         }

@@ -33,6 +33,42 @@ static void a_recursive_mutex_is_released_and_restored(void)
     CHECK_IS(pthread_mutex_unlock(&s.mutex), EPERM);
 }
 
+static void *wait_at_depth_two(void *argument)
+{
+    scene *s = argument;
+    OK(pthread_mutex_lock(&s->mutex));
+    OK(pthread_mutex_lock(&s->mutex));
+    s->waiting++;
+    while (s->go == 0)
+        OK(pthread_cond_wait(&s->cond, &s->mutex));
+    CHECK_IS(try_elsewhere(&s->mutex), EBUSY);
+    OK(pthread_mutex_unlock(&s->mutex));
+    CHECK_IS(try_elsewhere(&s->mutex), EBUSY);
+    OK(pthread_mutex_unlock(&s->mutex));
+    CHECK_IS(pthread_mutex_unlock(&s->mutex), EPERM);
+    return NULL;
+}
+
+/* Also of those that a broadcast makes wait for the mutex at once. */
+static void a_broadcast_restores_recursive_mutexes(void)
+{
+    scene s;
+    memset(&s, 0, sizeof s);
+    make_mutex(&s.mutex, PTHREAD_MUTEX_RECURSIVE);
+    pthread_t t[4];
+    for (int i = 0; i < 4; i++)
+        t[i] = spawn(wait_at_depth_two, &s);
+    await_waiting(&s, 4);
+    OK(pthread_mutex_lock(&s.mutex));
+    s.go = 1;
+    OK(pthread_cond_broadcast(&s.cond));
+    pause_ms(5);
+    OK(pthread_mutex_unlock(&s.mutex));
+    for (int i = 0; i < 4; i++)
+        join(t[i]);
+    OK(pthread_mutex_destroy(&s.mutex));
+}
+
 static void a_mutex_is_not_destroyed_while_somebody_waits_with_it(void)
 {
     static const int types[] = {PTHREAD_MUTEX_NORMAL, PTHREAD_MUTEX_RECURSIVE, PTHREAD_MUTEX_ERRORCHECK};
@@ -43,6 +79,8 @@ static void a_mutex_is_not_destroyed_while_somebody_waits_with_it(void)
         pthread_t t[2] = {spawn(wait_to_go, &s), spawn(wait_to_go, &s)};
         await_waiting(&s, 2);
         CHECK_IS(pthread_mutex_destroy(&s.mutex), EBUSY);
+        pthread_mutex_t other = PTHREAD_MUTEX_INITIALIZER;
+        OK(pthread_mutex_destroy(&other));
         for (int k = 0; k < 2; k++) {
             OK(pthread_mutex_lock(&s.mutex));
             s.go++;
@@ -237,7 +275,98 @@ static void a_broadcast_reaches_waits_with_several_mutexes(void)
     }
 }
 
+/* ---- with mutexes that are glibc's */
+
+/* False if the kernel has no such mutexes. */
+static bool make_glibcs(pthread_mutex_t *m, int which)
+{
+    pthread_mutexattr_t a;
+    OK(pthread_mutexattr_init(&a));
+    OK(which == 0   ? pthread_mutexattr_setpshared(&a, PTHREAD_PROCESS_SHARED)
+       : which == 1 ? pthread_mutexattr_setrobust(&a, PTHREAD_MUTEX_ROBUST)
+                    : pthread_mutexattr_setprotocol(&a, PTHREAD_PRIO_INHERIT));
+    int error = pthread_mutex_init(m, &a);
+    if (which == 0 || error != ENOTSUP)
+        OK(error);
+    return error == 0;
+}
+
+/* Both of them are glibc's, and so is the wait. */
+static void a_wait_that_is_glibcs_says_what_glibc_says(void)
+{
+    scene s;
+    pthread_condattr_t a;
+    OK(pthread_condattr_init(&a));
+    OK(pthread_condattr_setpshared(&a, PTHREAD_PROCESS_SHARED));
+    OK(pthread_cond_init(&s.cond, &a));
+    make_glibcs(&s.mutex, 0);
+    OK(pthread_mutex_lock(&s.mutex));
+    CHECK_IS(wait_a_moment(&s), ETIMEDOUT);
+    struct timespec soon = in_ms(CLOCK_MONOTONIC, 1), later = in_ms(CLOCK_MONOTONIC, 1);
+    CHECK_IS(pthread_cond_clockwait(&s.cond, &s.mutex, CLOCK_MONOTONIC, &soon), ETIMEDOUT);
+    CHECK_IS(pthread_mutex_timedlock(&s.mutex, &soon), ETIMEDOUT);
+    CHECK_IS(pthread_mutex_clocklock(&s.mutex, CLOCK_MONOTONIC, &later), ETIMEDOUT);
+    CHECK_IS(pthread_mutex_trylock(&s.mutex), EBUSY);
+    OK(pthread_cond_signal(&s.cond));
+    OK(pthread_cond_broadcast(&s.cond));
+    OK(pthread_cond_destroy(&s.cond));
+    OK(pthread_mutex_unlock(&s.mutex));
+    OK(pthread_mutex_destroy(&s.mutex));
+}
+
+static void a_broadcast_reaches_waits_with_glibcs_mutexes(void)
+{
+    for (int i = 0; i < 6; i++) {
+        static scene s;
+        memset(&s, 0, sizeof s);
+        if (!make_glibcs(&s.mutex, i % 3))
+            continue;
+        pthread_t t[3];
+        for (int k = 0; k < 3; k++)
+            t[k] = spawn(wait_to_go, &s);
+        await_waiting(&s, 3);
+        OK(pthread_mutex_lock(&s.mutex));
+        s.go = 3;
+        OK(pthread_cond_broadcast(&s.cond));
+        OK(pthread_mutex_unlock(&s.mutex));
+        for (int k = 0; k < 3; k++)
+            join(t[k]);
+        OK(pthread_mutex_destroy(&s.mutex));
+        OK(pthread_mutex_init(&s.mutex, NULL)); /* ours, where glibc's was */
+        OK(pthread_mutex_destroy(&s.mutex));
+    }
+}
+
+/* Which of libpawl's buckets has the users of this mutex. */
+static unsigned users_bucket(const scene *s)
+{
+    return (unsigned)(((uint64_t)(uintptr_t)&s->mutex + 1) * 0x9E3779B97F4A7C15u >> 54);
+}
+
+static void such_a_wait_leaves_the_users_of_other_mutexes_alone(void)
+{
+    static scene s[8192];
+    int i = 1;
+    while (i < 8192 && users_bucket(&s[i]) != users_bucket(&s[0]))
+        i++;
+    CHECK(i < 8192);
+    pthread_t t = spawn(wait_to_go, &s[i]);
+    await_waiting(&s[i], 1);
+    make_glibcs(&s[0].mutex, 0);
+    OK(pthread_mutex_lock(&s[0].mutex));
+    CHECK_IS(wait_a_moment(&s[0]), ETIMEDOUT);
+    OK(pthread_mutex_unlock(&s[0].mutex));
+    CHECK_IS(pthread_mutex_destroy(&s[i].mutex), EBUSY);
+    OK(pthread_mutex_lock(&s[i].mutex));
+    s[i].go = 1;
+    OK(pthread_cond_signal(&s[i].cond));
+    OK(pthread_mutex_unlock(&s[i].mutex));
+    join(t);
+    OK(pthread_mutex_destroy(&s[i].mutex));
+}
+
 const test_case cond_mutex_cases[] = {BEYOND(a_recursive_mutex_is_released_and_restored),
+                                      BEYOND(a_broadcast_restores_recursive_mutexes),
                                       CASE(a_mutex_is_not_destroyed_while_somebody_waits_with_it),
                                       CASE(a_wait_bears_a_mutex_that_nobody_has_locked),
                                       CASE(a_signal_ends_such_a_wait),
@@ -245,4 +374,7 @@ const test_case cond_mutex_cases[] = {BEYOND(a_recursive_mutex_is_released_and_r
                                       CASE(such_waits_do_not_disturb_those_that_lock),
                                       CASE(two_mutexes_use_it_in_turn),
                                       CASE(a_broadcast_reaches_waits_with_several_mutexes),
+                                      CASE(a_wait_that_is_glibcs_says_what_glibc_says),
+                                      CASE(a_broadcast_reaches_waits_with_glibcs_mutexes),
+                                      CASE(such_a_wait_leaves_the_users_of_other_mutexes_alone),
                                       {0}};

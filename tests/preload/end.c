@@ -110,7 +110,7 @@ static void another_program_takes_their_place(void)
 
 /* ---- the first thread */
 
-static pthread_t first;
+static pthread_t first, last;
 
 static void *go_on(void *argument)
 {
@@ -122,6 +122,7 @@ static void *go_on(void *argument)
         OK(pthread_cond_broadcast(&s->cond));
         OK(pthread_mutex_unlock(&s->mutex));
     }
+    OK(pthread_join(last, NULL)); /* it needs the mutex once more */
     OK(try_elsewhere(&s->mutex));
     OK(pthread_mutex_lock(&s->mutex));
     int child = fork();
@@ -149,7 +150,7 @@ static void the_process_goes_on_without_its_first_thread(void)
     int child = fork();
     if (child == 0) {
         first = pthread_self();
-        spawn(wait_for_all, &at_exit);
+        last = spawn(wait_for_all, &at_exit);
         spawn(go_on, &at_exit);
         pthread_exit(NULL);
     }

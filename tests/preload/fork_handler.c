@@ -262,10 +262,69 @@ static void a_child_of_a_handler_goes_on_waiting(void)
     }
 }
 
-const test_case fork_handler_cases[] = {CASE(handlers_lock_194_mutexes_around_fork),
-                                        CASE(handlers_run_in_their_order),
-                                        CASE(a_handler_may_register_another),
-                                        CASE(an_earlier_handler_may_unlock),
-                                        CASE(an_earlier_handler_may_start_a_thread),
-                                        CASE(a_child_of_a_handler_goes_on_waiting),
-                                        {0}};
+static pthread_mutex_t news = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t told_of = PTHREAD_COND_INITIALIZER;
+static int told, listening;
+
+static void *tell(void *unused)
+{
+    OK(pthread_mutex_lock(&news));
+    told = 1;
+    OK(pthread_cond_signal(&told_of));
+    OK(pthread_mutex_unlock(&news));
+    return unused;
+}
+
+static void fork_and_tell_the_child(int unused)
+{
+    (void)unused;
+    int child = fork();
+    if (child == 0)
+        spawn(tell, NULL);
+    forked = child;
+}
+
+static void *interrupt_and_tell(void *unused)
+{
+    for (bool listens = false; !listens; pause_ms(1)) {
+        OK(pthread_mutex_lock(&news));
+        listens = listening;
+        OK(pthread_mutex_unlock(&news));
+    }
+    await_asleep(getpid());
+    OK(kill(getpid(), SIGUSR1));
+    while (forked < 0)
+        pause_ms(1);
+    return tell(unused);
+}
+
+/* The child's thread goes on waiting, without a deadline, and a signal of the child's reaches it. */
+static void a_child_of_a_handler_is_woken(void)
+{
+    struct sigaction action = {.sa_handler = fork_and_tell_the_child};
+    sigset_t all, before;
+    sigfillset(&all);
+    OK(sigaction(SIGUSR1, &action, NULL));
+    for (int i = 0; i < 3; i++) {
+        told = listening = 0;
+        forked = -1;
+        OK(pthread_sigmask(SIG_BLOCK, &all, &before));
+        pthread_t t = spawn(interrupt_and_tell, NULL);
+        OK(pthread_sigmask(SIG_SETMASK, &before, NULL));
+        OK(pthread_mutex_lock(&news));
+        listening = 1;
+        while (!told)
+            OK(pthread_cond_wait(&told_of, &news));
+        OK(pthread_mutex_unlock(&news));
+        if (forked == 0)
+            _exit(0);
+        OK(child_status(forked));
+        join(t);
+    }
+}
+
+const test_case fork_handler_cases[] = {
+    CASE(handlers_lock_194_mutexes_around_fork), CASE(handlers_run_in_their_order),
+    CASE(a_handler_may_register_another),        CASE(an_earlier_handler_may_unlock),
+    CASE(an_earlier_handler_may_start_a_thread), CASE(a_child_of_a_handler_goes_on_waiting),
+    CASE(a_child_of_a_handler_is_woken),         {0}};

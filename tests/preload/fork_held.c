@@ -243,6 +243,34 @@ static void what_another_thread_held_stays_locked(void)
     OK(try_elsewhere(&s.mutex));
 }
 
+/* With glibc any thread may unlock a normal mutex, and a child's may, too. */
+static void a_child_unlocks_what_another_thread_held(void)
+{
+    static const int types[] = {PTHREAD_MUTEX_NORMAL, PTHREAD_MUTEX_ERRORCHECK, PTHREAD_MUTEX_RECURSIVE};
+    bool oblivious = lock_name() == NULL || strncmp(lock_name(), "hemlock", 7) != 0;
+    for (int i = 0; i < 3; i++) {
+        static scene s;
+        memset(&s, 0, sizeof s);
+        make_mutex(&s.mutex, types[i]);
+        pthread_t t = spawn(hold_it, &s);
+        while (s.tid == 0)
+            pause_ms(1);
+        int child = fork();
+        if (child == 0) {
+            int result = pthread_mutex_unlock(&s.mutex);
+            if (i > 0)
+                CHECK_IS(result, EPERM);
+            else if (oblivious)
+                unlock_and_use(&s, 0);
+            _exit(0);
+        }
+        OK(child_status(child));
+        s.stop = true;
+        join(t);
+        OK(try_elsewhere(&s.mutex));
+    }
+}
+
 /* ---- without handlers */
 
 static void a_child_of_the_bare_system_call_unlocks(void)
@@ -277,5 +305,6 @@ const test_case fork_held_cases[] = {CASE(a_child_unlocks_what_it_held),
                                      BEYOND(a_childs_child_owns_recursive_mutexes),
                                      CASE(any_thread_may_fork),
                                      CASE(what_another_thread_held_stays_locked),
+                                     CASE(a_child_unlocks_what_another_thread_held),
                                      CASE(a_child_of_the_bare_system_call_unlocks),
                                      {0}};

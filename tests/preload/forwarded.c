@@ -251,6 +251,12 @@ static void priority_protection_is_glibcs(void)
 
 static void priority_functions_refuse_other_mutexes(void)
 {
+    pthread_mutex_t both;
+    pthread_mutexattr_t a;
+    OK(pthread_mutexattr_init(&a));
+    OK(pthread_mutexattr_setrobust(&a, PTHREAD_MUTEX_ROBUST));
+    OK(pthread_mutexattr_setprotocol(&a, PTHREAD_PRIO_PROTECT));
+    CHECK_IS(pthread_mutex_init(&both, &a), ENOTSUP);
     pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
     int ceiling;
     CHECK_IS(pthread_mutex_getprioceiling(&m, &ceiling), EINVAL);

@@ -236,7 +236,65 @@ static void no_function_says_that_it_was_interrupted(void)
     join(t);
 }
 
+/* ---- a condition variable that processes share, with a mutex of ours */
+
+static pthread_cond_t shared;
+
+static void *wait_with_errno(void *unused)
+{
+    tid = own_tid();
+    OK(pthread_mutex_lock(&others));
+    errno = 77;
+    while (!go)
+        OK(pthread_cond_wait(&shared, &others));
+    CHECK_IS(errno, 77);
+    OK(pthread_mutex_unlock(&others));
+    return unused;
+}
+
+static void errno_survives_an_interrupted_wait(void)
+{
+    pthread_condattr_t a;
+    OK(pthread_condattr_init(&a));
+    OK(pthread_condattr_setpshared(&a, PTHREAD_PROCESS_SHARED));
+    OK(pthread_cond_init(&shared, &a));
+    expect_signals();
+    pthread_t t = spawn_and_await(wait_with_errno);
+    interrupt_it(t);
+    OK(pthread_mutex_lock(&others));
+    go = true;
+    OK(pthread_cond_signal(&shared));
+    OK(pthread_mutex_unlock(&others));
+    join(t);
+}
+
+static void *spin_with_errno(void *unused)
+{
+    OK(pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, NULL));
+    tid = own_tid();
+    errno = 77;
+    OK(pthread_spin_lock(&spin));
+    CHECK_IS(errno, 77);
+    OK(pthread_spin_unlock(&spin));
+    return unused;
+}
+
+static void errno_survives_interrupted_spinning(void)
+{
+    OK(pthread_spin_init(&spin, PTHREAD_PROCESS_PRIVATE));
+    OK(pthread_spin_lock(&spin));
+    expect_signals();
+    tid = 0;
+    pthread_t t = spawn(spin_with_errno, NULL);
+    while (tid == 0)
+        pause_ms(1);
+    interrupt_it(t);
+    OK(pthread_spin_unlock(&spin));
+    join(t);
+}
+
 const test_case interrupted_cases[] = {
     CASE(a_signal_does_not_end_a_wait_for_a_mutex),   CASE(a_signal_does_not_change_when_a_lock_times_out),
     CASE(a_signal_does_not_end_a_wait_for_a_condvar), CASE(a_signal_does_not_end_a_wait_for_a_spin_lock),
-    CASE(no_function_says_that_it_was_interrupted),   {0}};
+    CASE(no_function_says_that_it_was_interrupted),   CASE(errno_survives_an_interrupted_wait),
+    CASE(errno_survives_interrupted_spinning),        {0}};

@@ -2,6 +2,8 @@
 #include "case.h"
 
 #include <limits.h>
+#include <signal.h>
+#include <sys/wait.h>
 
 static const int all_types[] = {PTHREAD_MUTEX_NORMAL, PTHREAD_MUTEX_RECURSIVE, PTHREAD_MUTEX_ERRORCHECK,
                                 PTHREAD_MUTEX_ADAPTIVE_NP, PTHREAD_MUTEX_DEFAULT};
@@ -298,12 +300,33 @@ static void a_destroyed_mutex_is_none(void)
     OK(try_elsewhere(&m));
 }
 
+/* Before there is a second thread, too. */
+static void a_process_with_one_thread_deadlocks_with_itself(void)
+{
+    int child = fork();
+    if (child == 0) {
+        pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
+        OK(pthread_mutex_lock(&m));
+        CHECK_IS(pthread_mutex_trylock(&m), EBUSY);
+        OK(pthread_mutex_unlock(&m));
+        CHECK_IS(m.__data.__owner, 0);
+        OK(pthread_mutex_lock(&m));
+        pthread_mutex_lock(&m);
+        _exit(0);
+    }
+    for (int i = 0; i < 50; i++, pause_ms(1))
+        CHECK_IS(waitpid(child, NULL, WNOHANG), 0);
+    OK(kill(child, SIGKILL));
+    CHECK_IS(child_status(child), 256 + SIGKILL);
+}
+
 const test_case kind_cases[] = {CASE(each_type_excludes_others),
                                 CASE(errorcheck_says_what_is_wrong),
                                 CASE(recursive_counts),
                                 BEYOND(recursive_says_when_it_cannot_count_further),
                                 CASE(recursive_excludes_under_contention),
                                 CASE(locking_a_normal_mutex_twice_deadlocks),
+                                CASE(a_process_with_one_thread_deadlocks_with_itself),
                                 CASE(a_normal_mutex_may_be_unlocked_by_another),
                                 CASE(new_threads_wait_behind_an_owner_that_has_ended),
                                 CASE(a_normal_mutex_is_a_binary_semaphore),

@@ -79,12 +79,17 @@ static void c11_types_keep_their_word(void)
         }
         CHECK_IS(mtx_unlock(&m), thrd_success);
         CHECK_IS(try_elsewhere_c11(&m), thrd_success);
+        if (types[i] & mtx_recursive)
+            CHECK_IS(mtx_unlock(&m), thrd_error);
         mtx_destroy(&m);
+        CHECK_IS(mtx_lock(&m), thrd_error);
     }
 }
 
 static void c11_waits_time_out(void)
 {
+    memset(&mutex, 0x5a, sizeof mutex); /* whatever was there */
+    memset(&cond, 0x5a, sizeof cond);
     CHECK_IS(mtx_init(&mutex, mtx_plain), thrd_success);
     CHECK_IS(cnd_init(&cond), thrd_success);
     struct timespec soon = in_ms(CLOCK_REALTIME, 3), ancient = {-1, 0};
@@ -164,6 +169,38 @@ static void a_spin_lock_is_got_from_a_sleeping_owner(void)
     CHECK_IS(spun, 4 * 3000);
 }
 
+static void *spin_once(void *asynchronous)
+{
+    if (asynchronous != NULL)
+        OK(pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, NULL));
+    OK(pthread_spin_lock(&spin));
+    OK(pthread_spin_unlock(&spin));
+    return NULL;
+}
+
+static int64_t now_ns(clockid_t clock)
+{
+    struct timespec now;
+    clock_gettime(clock, &now);
+    return now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
+}
+
+/* glibc's don't. */
+static void waiters_for_a_spin_lock_leave_the_cpu_to_others(void)
+{
+    for (int i = 0; i < 2; i++) {
+        OK(pthread_spin_init(&spin, PTHREAD_PROCESS_PRIVATE));
+        OK(pthread_spin_lock(&spin));
+        int64_t begun = now_ns(CLOCK_MONOTONIC), before = now_ns(CLOCK_PROCESS_CPUTIME_ID);
+        pthread_t t = spawn(spin_once, i == 0 ? NULL : &spun);
+        pause_ms(150);
+        int64_t used = now_ns(CLOCK_PROCESS_CPUTIME_ID) - before;
+        CHECK(used < (now_ns(CLOCK_MONOTONIC) - begun) / 2);
+        OK(pthread_spin_unlock(&spin));
+        join(t);
+    }
+}
+
 static _Atomic(int) stuck;
 
 static void *spin_twice(void *unused)
@@ -239,6 +276,7 @@ const test_case other_cases[] = {CASE(c11_threads_count_together),
                                  CASE(a_spin_lock_may_be_unlocked_by_another),
                                  CASE(a_spin_lock_is_got_from_a_sleeping_owner),
                                  CASE(a_spin_lock_that_is_locked_twice_waits),
+                                 BEYOND(waiters_for_a_spin_lock_leave_the_cpu_to_others),
                                  CASE(a_destroyed_spin_lock_is_made_again),
                                  CASE(a_spin_lock_in_shared_memory_works),
                                  {0}};

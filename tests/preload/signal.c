@@ -125,6 +125,40 @@ static void a_handler_may_unlock_what_its_thread_holds(void)
     }
 }
 
+/* More mutexes than a thread keeps nodes for: these go back to the process, however often a handler takes them. */
+static pthread_mutex_t taken[40];
+
+static void lock_and_try_them(int unused)
+{
+    (void)unused;
+    for (int i = 0; i < 40; i++)
+        OK(i % 2 ? pthread_mutex_trylock(&taken[i]) : pthread_mutex_lock(&taken[i]));
+    for (int i = 0; i < 40; i++)
+        OK(pthread_mutex_unlock(&taken[i]));
+    passed++;
+}
+
+static void a_handler_in_a_wait_leaves_nothing_behind(void)
+{
+    enum { SIGNALS = 600, LEAST = 16 * SIGNALS * 128 / 2 }; /* half of what is taken at the least */
+    struct sigaction action = {.sa_handler = lock_and_try_them};
+    OK(sigaction(SIGUSR1, &action, NULL));
+    OK(pthread_mutex_lock(&mutex));
+    pthread_t t = spawn_and_await(wait_for_the_first);
+    long before = 0;
+    for (int i = 0; i < SIGNALS; i++) {
+        passed = 0;
+        OK(pthread_kill(t, SIGUSR1));
+        while (!passed)
+            sched_yield();
+        if (i == 10)
+            before = resident_bytes();
+    }
+    CHECK(resident_bytes() - before < LEAST);
+    OK(pthread_mutex_unlock(&mutex));
+    join(t);
+}
+
 /* ---- and condition variables, of which glibc's do not survive it */
 
 static pthread_cond_t cond = PTHREAD_COND_INITIALIZER;
@@ -378,6 +412,7 @@ static void a_handler_may_hold_many_mutexes(void)
 const test_case signal_cases[] = {CASE(a_handler_may_lock_another_mutex),
                                   CASE(a_handler_may_try_the_same_mutex),
                                   CASE(a_handler_may_unlock_what_its_thread_holds),
+                                  CASE(a_handler_in_a_wait_leaves_nothing_behind),
                                   BEYOND(a_handler_may_signal_the_same_condvar),
                                   CASE(every_signal_of_a_handler_arrives),
                                   CASE(a_handler_may_wait_for_another_mutex),

@@ -154,6 +154,46 @@ static void a_timed_lock_succeeds_in_a_crowd(void)
     OK(try_elsewhere(&s.mutex));
 }
 
+static void *hammer_with_deadlines(void *argument)
+{
+    scene *s = argument;
+    while (!s->stop) {
+        struct timespec limit = in_ms(CLOCK_REALTIME, 250000);
+        OK(pthread_mutex_timedlock(&s->mutex, &limit));
+        visit_and_unlock(s);
+    }
+    return NULL;
+}
+
+/* Whoever comes in the other way, and never rests, is let through only now and then. */
+static void take_turns_with(void *(*others)(void *), int (*lock)(pthread_mutex_t *))
+{
+    static scene s;
+    memset(&s, 0, sizeof s);
+    pthread_t t[4];
+    for (int i = 0; i < 4; i++)
+        t[i] = spawn(others, &s);
+    for (int i = 0; i < 20; i++) {
+        OK(lock(&s.mutex));
+        visit_and_unlock(&s);
+    }
+    s.stop = true;
+    for (int i = 0; i < 4; i++)
+        join(t[i]);
+}
+
+static int lock_until_late(pthread_mutex_t *m)
+{
+    struct timespec limit = in_ms(CLOCK_MONOTONIC, 250000);
+    return pthread_mutex_clocklock(m, CLOCK_MONOTONIC, &limit);
+}
+
+static void timed_and_other_locks_take_turns(void)
+{
+    take_turns_with(hammer, lock_until_late);
+    take_turns_with(hammer_with_deadlines, pthread_mutex_lock);
+}
+
 static void *wait_in_line(void *argument)
 {
     scene *s = argument;
@@ -273,6 +313,7 @@ const test_case timed_cases[] = {CASE(a_timed_lock_times_out),
                                  CASE(a_timed_lock_knows_two_clocks),
                                  CASE(a_timed_lock_of_a_checking_mutex_has_an_owner),
                                  CASE(a_timed_lock_succeeds_in_a_crowd),
+                                 CASE(timed_and_other_locks_take_turns),
                                  CASE(one_that_gives_up_holds_nobody_up),
                                  CASE(timed_locks_exclude_each_other),
                                  CASE(trylock_never_blocks),

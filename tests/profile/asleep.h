@@ -1,4 +1,4 @@
-/* asleep.h - whether another thread sleeps: a test that waits for that does not depend on when it runs */
+/* asleep.h - whether another thread or process sleeps: a test that waits for that does not depend on when it runs */
 #pragma once
 
 #include <stdbool.h>
@@ -15,7 +15,7 @@ static void nap(long ms)
 static bool is_asleep(pid_t thread)
 {
     char path[64], state = '?';
-    snprintf(path, sizeof path, "/proc/self/task/%d/stat", (int)thread);
+    snprintf(path, sizeof path, "/proc/%d/stat", (int)thread);
     FILE *f = fopen(path, "r");
     if (f == NULL)
         return false;

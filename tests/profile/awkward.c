@@ -4,16 +4,35 @@
  *            and comes back at its deadline twice
  *   reused   where a mutex was, there is a condition variable, and then a spin lock
  *   held     a mutex that nobody waits for is held for 30 ms, after many short holds
+ *   sudden   after many uses by one call, a mutex is held by another call when somebody waits for it for the first time
+ *   order    after so many uses by one call, a mutex is acquired by another, instruction by instruction: awkward order TIMES. Exit status 3: at
+ *            one of them, the tables had the new owner with the old call; 4: not on this machine
  *   quiet    30 mutexes that nobody waits for, the last of them used most
- *   load     a mutex of a library that is loaded later: awkward load LIBRARY
+ *   load     mutexes of libraries that are loaded later, one after the other: awkward load LIBRARY...
+ *   later    uses a mutex; with SIGUSR1, one of a library that it loads, if it has one; with another, those of `quiet`, as another program: awkward
+ *            later [LIBRARY]
+ *   try      a thread asks five times for a mutex and a spin lock that are held, and does not wait
+ *   refused  a mutex of many uses is asked for in vain, without waiting, and then used again
+ *   crowd    a thread asks once for each of so many mutexes that are held, and does not wait: awkward crowd NUMBER
+ *   orphan   a child wants a mutex that was held by a thread it does not have: for 10 ms, three times; five times without waiting; and
+ *            for ever, until it is killed; with another argument, by somebody else. With `only`: nothing but for ever
+ *   heir     a child's thread wants a mutex that the thread which forked had, for at least 60 ms; two signal handlers interrupt it
+ *   sliced   a thread that may be cancelled at any instruction wants a mutex for at least 200 ms; then another, that is cancelled
+ *   checked  the owner of an error-checking mutex asks for it, without waiting
  */
 #include "asleep.h"
 
+#include "preload/stats/table.h"
+
 #include <dlfcn.h>
+#include <errno.h>
 #include <pthread.h>
+#include <signal.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
@@ -143,6 +162,307 @@ static void hold(void)
     }
 }
 
+static void *want_it(void *argument)
+{
+    __atomic_store_n(&waiter, (pid_t)syscall(SYS_gettid), __ATOMIC_RELEASE);
+    pthread_mutex_lock(&mutex); /* FIRST_WAIT */
+    pthread_mutex_unlock(&mutex);
+    return argument;
+}
+
+static void hold_suddenly(void)
+{
+    pthread_t other;
+    use(&mutex, 100);
+    pthread_mutex_lock(&mutex); /* SUDDEN */
+    pthread_create(&other, NULL, want_it, NULL);
+    await_waiter();
+    pthread_mutex_unlock(&mutex);
+    pthread_join(other, NULL);
+}
+
+/* ---- order */
+
+#ifdef __x86_64__
+
+static const stats_row *row;
+static struct {
+    uintptr_t site;
+    uint32_t stack;
+} before;
+static volatile sig_atomic_t wrong;
+
+static const stats_row *row_of_mutex(void)
+{
+    char line[1000];
+    unsigned long from, to;
+    FILE *maps = fopen("/proc/self/maps", "r");
+    const stats_table *t = NULL;
+    while (maps != NULL && fgets(line, sizeof line, maps) != NULL)
+        if (strstr(line, STATS_MAPPING) != NULL && sscanf(line, "%lx-%lx", &from, &to) == 2 &&
+            to - from >= sizeof *t)
+            t = (const stats_table *)from;
+    for (uint32_t i = 1; t != NULL && i <= t->locks_used; i++)
+        if (t->locks[i].lock == (uintptr_t)&mutex)
+            return &t->locks[i];
+    exit(2);
+}
+
+static void look(int signal)
+{
+    (void)signal;
+    if (row->owner != 0 && (row->site == before.site || (before.stack != 0 && row->stack == before.stack)))
+        wrong = 1;
+}
+
+__attribute__((noinline)) static void old_call(void)
+{
+    pthread_mutex_lock(&mutex);
+    __asm__ volatile("# old"); /* not the same code */
+}
+
+__attribute__((noinline)) static void new_call(void)
+{
+    pthread_mutex_lock(&mutex);
+    __asm__ volatile("# new");
+}
+
+static void acquire_step_by_step(int times)
+{
+    enum { TRAP_FLAG = 0x100 };
+    for (int i = 0; i < times; i++) {
+        old_call();
+        row = i == times - 1 ? row_of_mutex() : NULL;
+        before.site = row != NULL ? row->site : 0;
+        before.stack = row != NULL ? row->stack : 0;
+        pthread_mutex_unlock(&mutex);
+    }
+    signal(SIGTRAP, look);
+    __builtin_ia32_writeeflags_u64(__builtin_ia32_readeflags_u64() | TRAP_FLAG);
+    new_call();
+    __builtin_ia32_writeeflags_u64(__builtin_ia32_readeflags_u64() & ~(unsigned long long)TRAP_FLAG);
+    if (wrong || row->owner == 0 || row->site == before.site)
+        exit(3);
+}
+
+#else
+
+static void acquire_step_by_step(int times)
+{
+    exit(times > 0 ? 4 : 2);
+}
+
+#endif
+
+/* ---- try, orphan */
+
+enum { TRIES = 5 };
+
+static void try_in_vain(void)
+{
+    for (int i = 0; i < TRIES; i++)
+        if (pthread_mutex_trylock(&mutex) == 0)
+            exit(3);
+}
+
+static void *try_mutex(void *argument)
+{
+    try_in_vain();
+    return argument;
+}
+
+static pthread_spinlock_t spin;
+
+static void *try_both(void *argument)
+{
+    try_in_vain();
+    for (int i = 0; i < TRIES; i++)
+        if (pthread_spin_trylock(&spin) == 0)
+            exit(3);
+    return argument;
+}
+
+static void try_for_nothing(void)
+{
+    pthread_spin_init(&spin, PTHREAD_PROCESS_PRIVATE);
+    pthread_mutex_lock(&mutex);
+    pthread_spin_lock(&spin);
+    join_one(try_both);
+    pthread_spin_unlock(&spin);
+    pthread_mutex_unlock(&mutex);
+}
+
+static void be_refused_once(void)
+{
+    use(&mutex, 100);
+    pthread_mutex_lock(&mutex);
+    join_one(try_mutex);
+    pthread_mutex_unlock(&mutex);
+    for (int i = 0; i < 100; i++) {
+        pthread_mutex_lock(&mutex); /* AFTERWARDS */
+        pthread_mutex_unlock(&mutex);
+    }
+}
+
+static pthread_mutex_t *crowd;
+static int crowd_size;
+
+static void *try_each(void *argument)
+{
+    for (int i = 0; i < crowd_size; i++)
+        if (pthread_mutex_trylock(&crowd[i]) == 0) /* EACH */
+            exit(3);
+    return argument;
+}
+
+static void try_many(int size)
+{
+    crowd_size = size;
+    crowd = calloc((size_t)size, sizeof *crowd);
+    for (int i = 0; i < size; i++)
+        pthread_mutex_lock(&crowd[i]);
+    join_one(try_each);
+}
+
+static bool held;
+
+static void *hold_for_ever(void *argument)
+{
+    pthread_mutex_lock(&mutex);
+    __atomic_store_n(&held, true, __ATOMIC_RELEASE);
+    for (;;)
+        pause();
+    return argument;
+}
+
+static void leave_an_orphan(bool stays, bool only)
+{
+    pthread_t other;
+    pthread_create(&other, NULL, hold_for_ever, NULL);
+    while (!__atomic_load_n(&held, __ATOMIC_ACQUIRE))
+        nap(1);
+    int ends[2];
+    char byte = 0;
+    if (pipe(ends) != 0)
+        exit(4);
+    pid_t child = fork();
+    if (child == 0) {
+        if (!only)
+            try_in_vain();
+        for (int i = 0; i < 3 && !only; i++) {
+            struct timespec soon = in_ms(10);
+            if (pthread_mutex_timedlock(&mutex, &soon) != ETIMEDOUT) /* ORPHAN */
+                exit(3);
+        }
+        if (write(ends[1], &byte, 1) != 1)
+            exit(4);
+        pthread_mutex_lock(&mutex); /* FOR_EVER */
+        exit(3);
+    }
+    if (read(ends[0], &byte, 1) != 1)
+        exit(4);
+    while (!is_asleep(child))
+        nap(1);
+    if (!stays)
+        kill(child, SIGKILL);
+    waitpid(child, NULL, 0);
+}
+
+/* ---- heir, sliced, checked */
+
+static void do_nothing(int signal)
+{
+    (void)signal;
+}
+
+static void inherit(void)
+{
+    pthread_t other;
+    pthread_mutex_lock(&mutex);
+    pid_t child = fork();
+    if (child > 0) {
+        int status = 1;
+        waitpid(child, &status, 0);
+        exit(status != 0 ? 3 : 0);
+    }
+    signal(SIGUSR1, do_nothing);
+    pthread_create(&other, NULL, want_it, NULL);
+    for (int i = 0; i < 2; i++) {
+        await_waiter();
+        nap(30);
+        pthread_kill(other, SIGUSR1);
+    }
+    await_waiter();
+    pthread_mutex_unlock(&mutex);
+    pthread_join(other, NULL);
+}
+
+static void *want_it_cancelable(void *argument)
+{
+    pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, NULL);
+    return want_it(argument);
+}
+
+static void wait_in_slices(void)
+{
+    pthread_t other;
+    for (int cancelled = 0; cancelled < 2; cancelled++) {
+        waiter = 0;
+        pthread_mutex_lock(&mutex);
+        pthread_create(&other, NULL, want_it_cancelable, NULL);
+        await_waiter();
+        nap(cancelled ? 1 : 200);
+        if (cancelled)
+            pthread_cancel(other);
+        else
+            pthread_mutex_unlock(&mutex);
+        pthread_join(other, NULL);
+    }
+    pthread_mutex_unlock(&mutex);
+}
+
+static void try_checked(void)
+{
+    pthread_mutexattr_t checks;
+    pthread_mutexattr_init(&checks);
+    pthread_mutexattr_settype(&checks, PTHREAD_MUTEX_ERRORCHECK);
+    pthread_mutex_init(&mutex, &checks);
+    pthread_mutex_lock(&mutex);
+    try_in_vain();
+    pthread_mutex_unlock(&mutex);
+}
+
+/* ---- load, later */
+
+static void load(const char *path, bool stays)
+{
+    void *library = dlopen(path, RTLD_NOW);
+    void (*function)(void);
+    *(void **)&function = library != NULL ? dlsym(library, "plugged_in") : NULL;
+    if (function == NULL)
+        exit(3);
+    function();
+    if (!stays)
+        dlclose(library);
+}
+
+static void load_later(char **argv)
+{
+    int signal;
+    sigset_t usr1;
+    sigemptyset(&usr1);
+    sigaddset(&usr1, SIGUSR1);
+    sigprocmask(SIG_BLOCK, &usr1, NULL);
+    use(&mutex, 1);
+    sigwait(&usr1, &signal);
+    if (argv[2] != NULL) {
+        load(argv[2], true);
+        sigwait(&usr1, &signal);
+    }
+    execl("/proc/self/exe", argv[0], "quiet", "stay", NULL);
+    exit(4);
+}
+
 int main(int argc, char **argv)
 {
     const char *how = argc > 1 ? argv[1] : "";
@@ -152,18 +472,35 @@ int main(int argc, char **argv)
         reuse();
     if (strcmp(how, "held") == 0)
         hold();
+    if (strcmp(how, "sudden") == 0)
+        hold_suddenly();
+    if (strcmp(how, "order") == 0)
+        acquire_step_by_step(argc > 2 ? atoi(argv[2]) : 1);
     for (int i = 1; i <= 30 && strcmp(how, "quiet") == 0; i++) {
         static pthread_mutex_t quiet[31];
         use(&quiet[i], i);
     }
-    if (strcmp(how, "load") == 0) {
+    while (strcmp(how, "quiet") == 0 && argc > 2)
+        pause();
+    if (strcmp(how, "later") == 0)
+        load_later(argv);
+    if (strcmp(how, "try") == 0)
+        try_for_nothing();
+    if (strcmp(how, "refused") == 0)
+        be_refused_once();
+    if (strcmp(how, "crowd") == 0)
+        try_many(argc > 2 ? atoi(argv[2]) : 1);
+    if (strcmp(how, "orphan") == 0)
+        leave_an_orphan(argc > 2 && strcmp(argv[2], "only") != 0, argc > 2 && strcmp(argv[2], "only") == 0);
+    if (strcmp(how, "heir") == 0)
+        inherit();
+    if (strcmp(how, "sliced") == 0)
+        wait_in_slices();
+    if (strcmp(how, "checked") == 0)
+        try_checked();
+    if (strcmp(how, "load") == 0)
         use(&mutex, 1);
-        void *library = dlopen(argv[2], RTLD_NOW);
-        void (*function)(void);
-        *(void **)&function = library != NULL ? dlsym(library, "plugged_in") : NULL;
-        if (function == NULL)
-            return 3;
-        function();
-    }
+    for (int i = 2; i < argc && strcmp(how, "load") == 0; i++)
+        load(argv[i], false);
     return 0;
 }

@@ -1,12 +1,18 @@
 /* hostile.c - a program that makes it hard to be watched: hostile HOW [N]; each way uses a lock N times or in N processes or threads */
 #include <fcntl.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -116,6 +122,20 @@ static void interrupt(int times)
     printf("mutex %ld in_handler %ld\n", uses, handled + contenders);
 }
 
+/* Opening a file ends the process from now on. */
+static bool enter_sandbox(void)
+{
+    struct sock_filter rules[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_openat, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+    };
+    struct sock_fprog program = {sizeof rules / sizeof rules[0], rules};
+    return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
+           prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
+}
+
 int main(int argc, char **argv)
 {
     const char *how = argc > 1 ? argv[1] : "";
@@ -147,6 +167,27 @@ int main(int argc, char **argv)
         interrupt(count);
     if (strcmp(how, "multiply") == 0)
         multiply(count);
+    if (strcmp(how, "sandbox") == 0) {
+        if (!enter_sandbox())
+            return 6;
+        use(count);
+        _exit(0);
+    }
+    if (strcmp(how, "children") ==
+        0) { /* with little room in files; each ends well, or else the program does not */
+        use(1);
+        if (setrlimit(RLIMIT_FSIZE, &(struct rlimit){65536, 65536}) != 0)
+            return 6;
+        for (int i = 0, status; i < count; i++) {
+            pid_t child = fork();
+            if (child == 0) {
+                use(1);
+                exit(0);
+            }
+            if (waitpid(child, &status, 0) != child || status != 0)
+                return 5;
+        }
+    }
     if (strcmp(how, "exec") == 0) {
         use(1);
         char less[16];

@@ -1,12 +1,17 @@
-/* pair.c - what a lock and unlock costs: pair [THREADS LOCKS]
+/* pair.c - what a lock and unlock costs: pair [waited | THREADS LOCKS]
  *
- * Prints nanoseconds. Without arguments: of the fastest round of an uncontended lock, so that nothing else that runs counts.
- * Else CPU time for each acquisition by so many threads of locks chosen at random, with some work in between.
+ * Prints nanoseconds. Without numbers: of the fastest round of an uncontended lock, so that nothing else that runs counts; with
+ * `waited`, of one that a thread had to wait for before.
+ * With numbers, CPU time for each acquisition by so many threads of locks chosen at random, with some work in between.
  */
+#include "asleep.h"
+
 #include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -27,6 +32,27 @@ static void *stay(void *argument)
 {
     pause();
     return argument;
+}
+
+static pid_t waiter;
+
+static void *wait_once(void *argument)
+{
+    __atomic_store_n(&waiter, (pid_t)syscall(SYS_gettid), __ATOMIC_RELEASE);
+    pthread_mutex_lock(&locks[0]);
+    pthread_mutex_unlock(&locks[0]);
+    return argument;
+}
+
+static void let_one_wait(void)
+{
+    pthread_t other;
+    pthread_mutex_lock(&locks[0]);
+    pthread_create(&other, NULL, wait_once, NULL);
+    while (__atomic_load_n(&waiter, __ATOMIC_ACQUIRE) == 0 || !is_asleep(waiter))
+        nap(1);
+    pthread_mutex_unlock(&locks[0]);
+    pthread_join(other, NULL);
 }
 
 static double fastest_round(void)
@@ -87,6 +113,8 @@ int main(int argc, char **argv)
     lock_count = argc == 3 ? atoi(argv[2]) : 1;
     if (threads < 1 || threads > MOST || lock_count < 1 || lock_count > MOST)
         return 2;
+    if (argc == 2 && strcmp(argv[1], "waited") == 0)
+        let_one_wait();
     printf("%.2f\n", argc == 3 ? cpu_time_each() : fastest_round());
     return 0;
 }

@@ -142,6 +142,36 @@ def with_names(f):
     return f"{f}/names", *(n[:200] for n in names.values())
 
 
+# ---- libraries that write to the tables of the program that they are put under, or of pawl
+
+TABLES = r"""
+#define _GNU_SOURCE
+#include "preload/stats/table.h"
+#include <dirent.h>
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+__attribute__((unused)) static void ruin(stats_table *t)
+{
+    for (int i = 1; i < STATS_STACKS; i++) {
+        t->stacks[i].first = 0xffffffffu - 3;
+        t->stacks[i].depth = 8;
+        t->stacks[i].ready = 1;
+    }
+}
+"""
+
+
+def shim(f, code):
+    pathlib.Path(f, "shim.c").write_text(code)
+    p = run("cc", "-w", "-shared", "-fPIC", f"-I{root}", f"-I{root}/include", "-o", f"{f}/shim.so", f"{f}/shim.c", "-ldl")
+    check(p.returncode == 0, p.stderr)
+    return f"{f}/shim.so"
+
+
 # ---- processes that run already
 
 @contextlib.contextmanager

@@ -3,11 +3,12 @@
 import json
 import os
 import pathlib
+import shutil
 import signal
 import subprocess
 
-from harness import Skipped, check, children, environment, eventually, folder, pawl, root, run, test
-from profiles import check_culprit, culprit, default_library, profiled, read, small_disk
+from harness import Skipped, check, children, environment, eventually, folder, pawl, run, test
+from profiles import TABLES, check_culprit, culprit, default_library, profiled, read, shim, small_disk
 import harness
 
 
@@ -34,6 +35,15 @@ def profile_follows_a_program_into_another_root_and_its_child():
         check(p.returncode == 0, p.stderr)
         parent, child = json.loads(pathlib.Path(f, "p").read_text())["processes"]
         check(parent["acquisitions"] == child["acquisitions"] == 10 and child["parent"] == parent["pid"], str((parent, child)))
+
+
+@test
+def statistics_need_no_file_while_a_program_that_may_open_none_runs():
+    with folder() as f:
+        if run(hostile(), "sandbox", 10).returncode == 6:
+            raise Skipped("no seccomp filter can be installed")
+        p = pawl("run", f"--stats={f}/s", "--", hostile(), "sandbox", 10)
+        check(p.returncode == 0, f"exit {p.returncode}: {p.stderr}")
 
 
 @test
@@ -85,26 +95,6 @@ def reports_say_how_many_waits_had_no_place():
         check(profiled(f, culprit(), "exit", 1)["processes"][0]["unlisted_waits"] == 0, "waits that ended")
 
 
-TABLES = r"""
-#define _GNU_SOURCE
-#include "preload/stats/table.h"
-#include <dirent.h>
-#include <dlfcn.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
-__attribute__((unused)) static void ruin(stats_table *t)
-{
-    for (int i = 1; i < STATS_STACKS; i++) {
-        t->stacks[i].first = 0xffffffffu - 3;
-        t->stacks[i].depth = 8;
-        t->stacks[i].ready = 1;
-    }
-}
-"""
-
 # While pawl looks for names, with one half of the tables read.
 MEANWHILE = TABLES + r"""
 void *dwfl_begin(const void *callbacks)
@@ -134,13 +124,6 @@ __attribute__((destructor)) static void end(void)
     _exit(0);
 }
 """
-
-
-def shim(f, code):
-    pathlib.Path(f, "shim.c").write_text(code)
-    p = run("cc", "-w", "-shared", "-fPIC", f"-I{root}", f"-I{root}/include", "-o", f"{f}/shim.so", f"{f}/shim.c", "-ldl")
-    check(p.returncode == 0, p.stderr)
-    return f"{f}/shim.so"
 
 
 @test
@@ -183,6 +166,76 @@ def locks_without_room_for_a_histogram_are_counted_all_the_same():
         check_culprit(profile)
         process, lock = profile["processes"][-1], profile["locks"][0]
         check(process["contended"] == lock["contended"] == 4 and process["waited_ns"] == lock["waited_ns"] == sum(w["total_ns"] for w in profile["waits"]), str(lock))
+
+
+@test
+def calls_of_trylock_are_counted_without_a_row_for_the_lock_too():
+    with folder() as f:
+        full = shim(f, FULL.replace("details_used = STATS_DETAILS", "locks_used = STATS_LOCKS"))
+        p = pawl("profile", "--json", f"{f}/p", "--", "env", f"LD_PRELOAD={full}:{default_library()}", harness.build / "tests/profile/awkward", "try")
+        check(p.returncode == 0, f"exit {p.returncode}: {p.stderr}")
+        process = read(f"{f}/p")["processes"][-1]
+        check((process["locks"], process["beyond_the_table"], process["refused"]) == (0, 2, 10), str(process))
+
+
+# As if so many processes had been there already.
+CROWD = TABLES + r"""
+__attribute__((constructor)) static void begin(void)
+{
+    char line[1000];
+    unsigned long from, to;
+    for (FILE *f = fopen("/proc/self/maps", "r"); fgets(line, sizeof line, f) != NULL;)
+        if (strstr(line, STATS_MAPPING) != NULL && sscanf(line, "%lx-%lx", &from, &to) == 2 && to - from == STATS_PAGE)
+            ((stats_book *)from)->used = STATS_PROCESSES - 1;
+}
+"""
+
+
+@test
+def reports_say_how_many_processes_had_no_room():
+    with folder() as f:
+        p = pawl("profile", "--json", f"{f}/p", "-o", f"{f}/o", "--", "env", f"LD_PRELOAD={shim(f, CROWD)}:{default_library()}", hostile(), "multiply", 4)
+        check(p.returncode == 0, f"exit {p.returncode}: {p.stderr}")
+        profile = read(f"{f}/p")
+        lost = [(2, "had no room for tables"), (4096 - len(profile["processes"]), "left no tables")]
+        notes = [f"{count} more processes or programs {why}: nothing is known of them" for count, why in lost]
+        check(counts(profile)[-2:] == [1, 1] and profile["notes"] == notes, f"{profile.get('notes')} {counts(profile)}")
+        check(all(f"note: {note}\n" in pathlib.Path(f, "o").read_text() for note in notes), "the text")
+
+
+@test
+def a_report_for_a_closed_stream_is_an_error_and_harms_nobody():
+    with folder() as f:
+        p = run("sh", "-c", f'exec "$@" >&-', "sh", harness.build / "pawl", "profile", "-o", "-", "--json", f"{f}/p", "--", hostile(), "close", 10)
+        check((p.returncode, p.stderr) == (2, "pawl: standard output: Bad file descriptor\n"), f"exit {p.returncode}: {p.stderr}")
+        check(counts(read(f"{f}/p")) == [10], "acquisitions")
+
+
+@test
+def nobody_waits_for_a_pipe_that_is_called_like_the_map_of_a_jit():
+    with folder() as f:
+        harness.preload(f, "pipe", '#include <stdio.h>\n#include <sys/stat.h>\n#include <unistd.h>\n__attribute__((constructor)) static void begin(void) { char n[64]; '
+                        'snprintf(n, sizeof n, "/tmp/perf-%d.map", getpid()); if (mkfifo(n, 0600) != 0) return; '
+                        f'FILE *made = fopen("{f}/made", "a"); fprintf(made, "%s\\n", n); fclose(made); }}\n')
+        try:
+            p = pawl("profile", "--json", f"{f}/p", "--", hostile(), "close", 3, env=environment(LD_PRELOAD=f"{f}/pipe.so"))
+            check(p.returncode == 0, f"exit {p.returncode}: {p.stderr}")
+            process = read(f"{f}/p")["processes"][0]
+            check(f"/tmp/perf-{process['pid']}.map\n" in pathlib.Path(f, "made").read_text(), "there was no pipe")
+        finally:
+            for pipe in pathlib.Path(f, "made").read_text().split():  # it was put under pawl, too
+                pathlib.Path(pipe).unlink()
+
+
+@test
+def programs_with_paths_of_thousands_of_bytes_have_names():
+    with folder() as f:
+        deep = pathlib.Path(f)
+        while len(str(deep)) < 3500:
+            deep = deep / ("d" * 200)
+        deep.mkdir(parents=True)
+        shutil.copy(culprit(), deep / "app")
+        check_culprit(profiled(f, deep / "app", "exit", 2))
 
 
 @test
