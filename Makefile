@@ -22,12 +22,12 @@ TEST_PACKAGES  = $(BUILD_PACKAGES) $(PEER_PACKAGES) $(ATTACH_PACKAGES) valgrind 
                  chromium chromium-driver gnuplot-nox fonts-dejavu-core \
                  gcc-aarch64-linux-gnu libc6-dev-arm64-cross gcc-riscv64-linux-gnu libc6-dev-riscv64-cross \
                  gcc-powerpc64le-linux-gnu libc6-dev-ppc64el-cross gcc-s390x-linux-gnu libc6-dev-s390x-cross \
-                 musl-tools parallel openssh-client dropbear-bin qemu-user debhelper dpkg-dev lintian $(APP_PACKAGES)
+                 musl-tools gnulib parallel openssh-client dropbear-bin qemu-user debhelper dpkg-dev lintian $(APP_PACKAGES)
 # The programs that the interposer is tried under.
 APP_PACKAGES   = g++ python3 git libsqlite3-dev libleveldb-dev liblmdb-dev libjemalloc2 memcached redis-server unbound \
                  pigz xz-utils zstd lbzip2 perl binutils
-# What the tests compile with debugging symbols, from source; those of Debian's own builds are not in main.
-SOURCE_PACKAGES = leveldb
+# What the tests compile from source: with debugging symbols, which Debian's own builds have elsewhere, or for musl.
+SOURCE_PACKAGES = leveldb jansson
 
 all: $(BUILD)/build.ninja
 	@ninja -C $(BUILD) --quiet

@@ -9,7 +9,7 @@ bool bench_interposed(const bench_request *q)
 {
     Dl_info info;
     char wanted[64];
-    if (strcmp(q->lock, "glibc") == 0)
+    if (strcmp(q->lock, BENCH_LIBC) == 0)
         return true;
     snprintf(wanted, sizeof wanted, "libpawl-%s.so", q->lock);
     void *found = dlsym(RTLD_DEFAULT, "pthread_mutex_lock");

@@ -20,6 +20,13 @@ extern "C" {
 #define BENCH_ALIGNED   __attribute__((aligned(BENCH_SECTOR)))
 #define BENCH_LOCK_ROOM 1024
 
+/* What the C library's own mutex is called. */
+#ifdef __GLIBC__
+#define BENCH_LIBC "glibc"
+#else
+#define BENCH_LIBC "pthread"
+#endif
+
 enum { BENCH_LOCKS = 10 }; /* taken by multiwait's leader; the others use the first */
 
 /* What a thread does besides locking, in steps of a generator or in time. */
@@ -104,7 +111,7 @@ typedef struct bench_lock {
 /* locks_table.c: all of them, Pawl's first. */
 extern const bench_lock *const *bench_locks(size_t *count);
 
-const bench_lock *bench_lock_find(const char *name); /* NULL if there is none; `pthread` is `glibc` */
+const bench_lock *bench_lock_find(const char *name); /* NULL if there is none; `pthread` is BENCH_LIBC */
 
 /* A lock with its condition variable; the loops of queue.h. */
 typedef struct bench_queue {

@@ -61,7 +61,7 @@ const bench_queue *const *bench_queues(size_t *count)
 const bench_lock *bench_lock_find(const char *name)
 {
     if (strcmp(name, "pthread") == 0)
-        name = "glibc";
+        name = BENCH_LIBC;
     size_t count;
     const bench_lock *const *locks = bench_locks(&count);
     for (size_t i = 0; i < count; i++)

@@ -4,13 +4,16 @@
 #include "surroundings.h"
 #include "topology.h"
 
-#include <gnu/libc-version.h>
 #include <sched.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/utsname.h>
 #include <unistd.h>
+
+#ifdef __GLIBC__
+#include <gnu/libc-version.h>
+#endif
 
 static unsigned usable_cpus(void)
 {
@@ -42,10 +45,16 @@ static bool model_from_cpuinfo(char *model, size_t size)
     return found;
 }
 
-static unsigned count_of(hwloc_topology_t t, hwloc_obj_type_t type)
+/* musl has neither a macro nor a function that says so; this is a macro of its <stddef.h> and others. */
+static void name_libc(char *name, size_t size)
 {
-    int count = t != NULL ? hwloc_get_nbobjs_by_type(t, type) : 0;
-    return count > 0 ? (unsigned)count : 1;
+#ifdef __GLIBC__
+    snprintf(name, size, "glibc %s", gnu_get_libc_version());
+#elif defined __DEFINED_size_t
+    snprintf(name, size, "musl");
+#else
+    snprintf(name, size, "unknown");
+#endif
 }
 
 static const char *plural(unsigned count)
@@ -53,37 +62,32 @@ static const char *plural(unsigned count)
     return count == 1 ? "" : "s";
 }
 
-/* "2 packages, 36 cores, 72 CPUs, 2 NUMA nodes; L1d 32 KiB, L2 256 KiB, L3 45 MiB" */
-static void describe(machine *m, hwloc_topology_t t)
+/* "2 packages, 36 cores, 72 CPUs, 2 NUMA nodes; 36 L1d 32 KiB, 36 L2 256 KiB, 2 L3 46080 KiB", as far as it is known */
+static void describe(machine *m)
 {
-    static const struct {
-        hwloc_obj_type_t type;
+    const struct {
+        unsigned count;
         const char *name;
-    } caches[] = {{HWLOC_OBJ_L1CACHE, "L1d"}, {HWLOC_OBJ_L2CACHE, "L2"}, {HWLOC_OBJ_L3CACHE, "L3"}};
-    size_t room = sizeof m->topology;
-    int used = snprintf(m->topology, room, "%u package%s, %u core%s, %u CPU%s, %u NUMA node%s", m->sockets,
-                        plural(m->sockets), m->cores, plural(m->cores), m->cpus, plural(m->cpus),
-                        m->numa_nodes, plural(m->numa_nodes));
-    for (size_t i = 0; t != NULL && i < sizeof caches / sizeof caches[0]; i++) {
-        hwloc_obj_t cache = hwloc_get_obj_by_type(t, caches[i].type, 0);
-        if (cache == NULL || used < 0 || (size_t)used >= room)
-            continue;
-        used += snprintf(m->topology + used, room - (size_t)used, "%s %u %s %.0f KiB", i == 0 ? ";" : ",",
-                         count_of(t, caches[i].type), caches[i].name, (double)cache->attr->cache.size / 1024);
-    }
+    } parts[] = {{m->sockets, "package"}, {m->cores, "core"}, {m->cpus, "CPU"}, {m->numa_nodes, "NUMA node"}};
+    size_t used = 0;
+    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
+        if (parts[i].count > 0)
+            used +=
+                (size_t)snprintf(m->topology + used, sizeof m->topology - used, "%s%u %s%s",
+                                 used > 0 ? ", " : "", parts[i].count, parts[i].name, plural(parts[i].count));
+    bench_caches(m->topology + used, sizeof m->topology - used);
 }
 
 machine machine_here(void)
 {
-    hwloc_topology_t t = bench_topology();
     machine m = {.cpus = usable_cpus(),
-                 .sockets = count_of(t, HWLOC_OBJ_PACKAGE),
-                 .cores = count_of(t, HWLOC_OBJ_CORE),
-                 .numa_nodes = count_of(t, HWLOC_OBJ_NUMANODE),
+                 .sockets = bench_count(BENCH_PACKAGES),
+                 .cores = bench_count(BENCH_CORES),
+                 .numa_nodes = bench_count(BENCH_NODES),
                  .commit = BENCH_COMMIT,
                  .no_counters = bench_counters_missing()};
-    describe(&m, t);
-    snprintf(m.libc, sizeof m.libc, "glibc %s", gnu_get_libc_version());
+    describe(&m);
+    name_libc(m.libc, sizeof m.libc);
     struct utsname u;
     if (uname(&u) != 0)
         memset(&u, 0, sizeof u);

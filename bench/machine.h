@@ -4,8 +4,8 @@
 #include <stdbool.h>
 
 typedef struct machine {
-    unsigned cpus; /* that this process may use */
-    unsigned sockets, cores, numa_nodes;
+    unsigned cpus;                       /* that this process may use */
+    unsigned sockets, cores, numa_nodes; /* 0 if that is not known */
     char model[128];
     char kernel[128];
     char libc[64];

@@ -1,6 +1,8 @@
 /* pin.h - which CPUs a thread may run on */
 #pragma once
 
+#include <stdbool.h>
+
 typedef enum bench_pin_policy {
     BENCH_FREE,    /* wherever the scheduler puts it                      */
     BENCH_COMPACT, /* neighbours on neighbouring CPUs                     */
@@ -15,7 +17,10 @@ typedef struct bench_pin {
     unsigned node;
 } bench_pin;
 
-/* The CPUs of the `index`th of `threads`. 0 or an errno value. `cpus` is for BENCH_CPUS. */
+/* Without hwloc, some can't be had. */
+bool bench_pin_works(bench_pin_policy policy);
+
+/* The CPUs of the `index`th of `threads`. 0 or an errno value. `cpus` is for BENCH_CPUS. Only with hwloc. */
 struct hwloc_bitmap_s;
 int bench_pin_choose(const bench_pin *pin, unsigned index, unsigned threads, const unsigned *cpus,
                      struct hwloc_bitmap_s *set);

@@ -1,5 +1,5 @@
-/* topology.c - loads the machine's topology */
-#include "topology.h"
+/* topology.c - loads the machine's topology, reduced to the CPUs that this process may use */
+#include "topology_hwloc.h"
 
 #include <pthread.h>
 

@@ -148,7 +148,7 @@ static double longest_wait(const point *p)
 
 static void measure_story(study *s)
 {
-    const char *const names[] = {"glibc", "pawl_mutex"};
+    const char *const names[] = {BENCH_LIBC, "pawl_mutex"};
     study_begin(s, &mutexbench, STORY_NS);
     s->lock_count = sizeof names / sizeof names[0];
     s->locks = allocate(s->lock_count, sizeof *s->locks);

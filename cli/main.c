@@ -28,17 +28,20 @@ static const command_set pawl = {
     .commands = commands,
 };
 
-static struct sigaction pipe_before;
+static struct sigaction pipe_before, limit_before;
 
 void restore_signals(void)
 {
     sigaction(SIGPIPE, &pipe_before, NULL);
+    sigaction(SIGXFSZ, &limit_before, NULL);
 }
 
 int main(int argc, char **argv)
 {
     /* `pawl list | head` ends quietly, whatever the parent ignored. */
     sigaction(SIGPIPE, &(struct sigaction){.sa_handler = SIG_DFL}, &pipe_before);
+    /* A result that `ulimit -f` has no room for is an error like that of a full disk. */
+    sigaction(SIGXFSZ, &(struct sigaction){.sa_handler = SIG_IGN}, &limit_before);
     static char name[] = "pawl";
     if (argc > 0)
         argv[0] = name;

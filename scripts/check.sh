@@ -12,7 +12,7 @@ cd "$(dirname "$0")/.."
 
 # The long ones first: then the last ones end together.
 sections=(native check cli tsan clang debian preload asan mutants sim outside apps toy debug headers abi rust report
-    profile aarch64 riscv64 musl ppc64el s390x embed lab count)
+    profile aarch64 riscv64 musl musl_tools ppc64el s390x embed lab count)
 soak_sections=(native apps tsan asan_all clang_all emulated packages deep_check mutate)
 scale=1 # of the tests; every section takes a fraction of it
 lanes=4 # sections run side by side: some wait more than they compute
@@ -278,6 +278,21 @@ section_s390x() {
 # Another C library.
 section_musl() {
     build_and_try musl 0.01
+}
+
+# The command with it; what it needs is compiled along.
+section_musl_tools() {
+    if [ ! -d build-check/sources/jansson ] || [ ! -d /usr/share/gnulib ]; then
+        echo 'SKIP musl_tools: takes the sources of jansson and gnulib'
+        echo '0 passed, 0 failed, 1 skipped'
+        return
+    fi
+    tests/musl/libraries.sh build-check/musl build-check/sources/jansson
+    configure build-musl-tools -Dtests=false -Dpeers=disabled -Doptimization=0 -Ddebug=false \
+        --cross-file cross/musl.ini --cross-file build-check/musl/cross.ini
+    ninja -C build-musl-tools pawl
+    build pawl
+    tests/musl/run.sh build-check build-musl-tools
 }
 
 # The Debian packages, in a root of their own; by another compiler, and without optimisation, which takes less long:

@@ -34,6 +34,7 @@ if ! get update; then
 fi
 for package in $missing; do
     if get source "$package"; then
+        rm -rf "$folder/$package.part" # of a run that was interrupted
         mv "$(find . -mindepth 1 -maxdepth 1 -type d -name "$package-*")" "$folder/$package.part" && mv "$folder/$package.part" "$folder/$package"
     else
         echo "sources: $package: $(tail -n 1 "$work/log")" >&2

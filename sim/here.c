@@ -1,8 +1,8 @@
-/* here.c - bench/machine.h and bench/topology.h for the machine that was chosen */
+/* here.c - bench/machine.h and bench/topology_hwloc.h for the machine that was chosen */
 #include "answer.h"
 
 #include "../bench/machine.h"
-#include "../bench/topology.h"
+#include "../bench/topology_hwloc.h"
 #include "commit.h"
 
 #include <stdio.h>

@@ -40,7 +40,7 @@ stands_alone() {
     *) source=$work/alone.c standard=c11 ;;
     esac
     printf '#include <%s>\n#include <%s>\nextern int nothing;\n' "$header" "$header" >"$source"
-    "$compiler" -std=$standard -Wall -Wextra -Wpedantic -Werror "$@" -I "$include" -fsyntax-only "$source"
+    "$compiler" -std=$standard -Wall -Wextra -Wpedantic -Wconversion -Wsign-conversion -Wshadow -Wundef -Wcast-qual -Werror "$@" -I "$include" -fsyntax-only "$source"
 }
 
 # Linked with nothing of libpawl.

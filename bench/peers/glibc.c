@@ -17,6 +17,7 @@ BENCH_PLAIN_COND(normal, pthread_cond_t, pthread_cond_wait, pthread_cond_signal)
 BENCH_NO_COND_INIT(normal)
 BENCH_QUEUE_LOOPS(normal)
 
+#ifdef PTHREAD_ADAPTIVE_MUTEX_INITIALIZER_NP /* other C libraries have none */
 BENCH_PLAIN(adaptive, pthread_mutex_t, pthread_mutex_lock, pthread_mutex_unlock)
 
 static inline void bench_adaptive_init(pthread_mutex_t *l)
@@ -34,6 +35,7 @@ static inline void bench_adaptive_destroy(pthread_mutex_t *l)
 }
 
 BENCH_LOOPS(adaptive)
+#endif
 
 BENCH_PLAIN(spin, pthread_spinlock_t, pthread_spin_lock, pthread_spin_unlock)
 
@@ -51,14 +53,16 @@ BENCH_LOOPS(spin)
 
 extern const bench_lock bench_set_glibc[];
 const bench_lock bench_set_glibc[] = {
-    BENCH_LOCK(normal, "glibc", true, BENCH_SLEEPS),
-    BENCH_LOCK(adaptive, "glibc_adaptive", true, BENCH_SLEEPS),
-    BENCH_LOCK(spin, "glibc_spin", true, BENCH_SPINS),
+    BENCH_LOCK(normal, BENCH_LIBC, true, BENCH_SLEEPS),
+#ifdef PTHREAD_ADAPTIVE_MUTEX_INITIALIZER_NP
+    BENCH_LOCK(adaptive, BENCH_LIBC "_adaptive", true, BENCH_SLEEPS),
+#endif
+    BENCH_LOCK(spin, BENCH_LIBC "_spin", true, BENCH_SPINS),
     BENCH_END,
 };
 
 extern const bench_queue bench_queues_glibc[];
 const bench_queue bench_queues_glibc[] = {
-    BENCH_QUEUE(normal, "glibc", true, BENCH_SLEEPS),
+    BENCH_QUEUE(normal, BENCH_LIBC, true, BENCH_SLEEPS),
     BENCH_QUEUE_END,
 };

@@ -35,7 +35,7 @@ static row row_of(const study *s, const point *ours, bool waits)
         const point *p = &s->points[i];
         if (p->variant != ours->variant || !p->peer)
             continue;
-        if (strcmp(p->lock, "glibc") == 0)
+        if (strcmp(p->lock, BENCH_LIBC) == 0)
             r.glibc = p;
         if (r.best == NULL || value(s, p, waits) > value(s, r.best, waits))
             r.best = p;
@@ -79,8 +79,8 @@ static void add_row(grid *g, const study *s, const row *r)
 /* The rows from one index to another, in either direction. */
 static void print_rows(FILE *f, const study *s, const row *rows, size_t from, size_t to)
 {
-    static const char *const heads[] = {"cell",       "x glibc",     "best other", "x glibc",
-                                        "worst wait", "the other's", "glibc's",    ""};
+    static const char *const heads[] = {"cell",       "x " BENCH_LIBC, "best other",    "x " BENCH_LIBC,
+                                        "worst wait", "the other's",   BENCH_LIBC "'s", ""};
     grid g = grid_new("lrlrrrrl");
     for (size_t i = 0; i < g.columns; i++)
         grid_add(&g, "%s", heads[i]);
@@ -127,7 +127,8 @@ void grid_text(output *o, const study *s)
         }
     if (!any)
         fputs("no lock of Pawl was measured; --json has the others\n", o->file);
-    fputs("\nx glibc: times as many operations as glibc's mutex, or, of the waits of a thread that asks "
+    fputs("\nx " BENCH_LIBC ": times as many operations as " BENCH_LIBC
+          "'s mutex, or, of the waits of a thread that asks "
           "seldom, their\n"
           "99th percentile as many times shorter. The worst wait is that of all runs; of a queue none is "
           "timed.\n",

@@ -41,7 +41,7 @@ static void lock_item(const char *item, void *input)
     size_t count;
     bool found = false;
     const subject *all = s->workload->subjects(&count);
-    const char *name = strcmp(item, "pthread") == 0 ? "glibc" : item;
+    const char *name = strcmp(item, "pthread") == 0 ? BENCH_LIBC : item;
     for (size_t i = 0; i < count; i++)
         if (strcmp(name, "all") == 0 || strcmp(name, all[i].name) == 0 ||
             (strcmp(name, "peers") == 0 && all[i].peer) ||
@@ -85,21 +85,28 @@ static const struct {
 
 enum { PINS = sizeof pins / sizeof pins[0] };
 
+static const char node_prefix[] = "node=";
+
+static bench_pin_policy find_pin(const char *text)
+{
+    for (int i = 0; i < PINS; i++)
+        if (strcmp(text, pins[i].name) == 0)
+            return pins[i].policy;
+    if (strncmp(text, node_prefix, strlen(node_prefix)) != 0)
+        fail("--pin '%s': must be free, compact, scatter, numa or node=N", text);
+    return BENCH_NODE;
+}
+
 static void take_pin(study *s, const char *text)
 {
-    static const char prefix[] = "node=";
-    for (int i = 0; i < PINS; i++)
-        if (strcmp(text, pins[i].name) == 0) {
-            s->base.pin = (bench_pin){.policy = pins[i].policy};
-            return;
-        }
-    if (strncmp(text, prefix, strlen(prefix)) != 0)
-        fail("--pin '%s': must be free, compact, scatter, numa or node=N", text);
-    hwloc_topology_t t = bench_topology();
-    int nodes = t != NULL ? hwloc_get_nbobjs_by_type(t, HWLOC_OBJ_NUMANODE) : 0;
-    uint64_t node =
-        parse_number("--pin node=", text + strlen(prefix), 0, nodes > 1 ? (uint64_t)nodes - 1 : 0);
-    s->base.pin = (bench_pin){.policy = BENCH_NODE, .node = (unsigned)node};
+    s->base.pin = (bench_pin){.policy = find_pin(text)};
+    if (!bench_pin_works(s->base.pin.policy))
+        fail("--pin '%s': takes hwloc, and this pawl was built without", text);
+    if (s->base.pin.policy != BENCH_NODE)
+        return;
+    unsigned nodes = bench_count(BENCH_NODES);
+    s->base.pin.node =
+        (unsigned)parse_number("--pin node=", text + strlen(node_prefix), 0, nodes > 1 ? nodes - 1 : 0);
 }
 
 const char *pin_name(const bench_pin *pin, char *room, size_t size)

@@ -16,8 +16,7 @@ static void cpu_item(const char *item, void *input)
 {
     study *s = input;
     unsigned cpu = (unsigned)parse_number("--cpus", item, 0, MOST_CPU);
-    hwloc_topology_t t = bench_topology();
-    if (t == NULL || hwloc_get_pu_obj_by_os_index(t, cpu) == NULL)
+    if (!bench_has_cpu(cpu))
         fail("--cpus '%s': no such CPU, or none that this process may use", item);
     s->threads = append_number(s->threads, &s->thread_counts, cpu);
 }
@@ -52,13 +51,11 @@ static void plan(study *s)
         add_pair(s, s->threads[0], s->threads[1]);
         return;
     }
-    hwloc_topology_t t = bench_topology();
-    int cpus = t != NULL ? hwloc_get_nbobjs_by_type(t, HWLOC_OBJ_PU) : 0;
+    unsigned cpus = bench_count(BENCH_PUS);
     if (cpus < 2)
         fail("pingpong: takes two CPUs, and this process may use one");
-    unsigned first = hwloc_get_obj_by_type(t, HWLOC_OBJ_PU, 0)->os_index;
-    for (int i = 1; i < cpus && i <= MOST_PAIRS; i++)
-        add_pair(s, first, hwloc_get_obj_by_type(t, HWLOC_OBJ_PU, (unsigned)i)->os_index);
+    for (unsigned i = 1; i < cpus && i <= MOST_PAIRS; i++)
+        add_pair(s, bench_cpu_at(0), bench_cpu_at(i));
 }
 
 const workload pingpong = {

@@ -65,7 +65,7 @@ const subject *preload_subjects(size_t *count)
                 all[found++] = (subject){
                     .name = l->name, .waiting = bench_lock_find(l->name)->waiting, .preload = library};
         }
-        all[found++] = (subject){.name = "glibc", .peer = true, .waiting = BENCH_SLEEPS};
+        all[found++] = (subject){.name = BENCH_LIBC, .peer = true, .waiting = BENCH_SLEEPS};
     }
     *count = found;
     return all;

@@ -25,11 +25,17 @@ static json_t *texts(const doubts *d)
     return array;
 }
 
+/* 0: it is not known. */
+static json_t *count_or_null(unsigned count)
+{
+    return count > 0 ? json_integer(count) : json_null();
+}
+
 static json_t *machine_json(const machine *m)
 {
-    return json_pack("{ss si si si si ss ss ss so ss so so*}", "cpu", m->model, "cpus", (int)m->cpus,
-                     "sockets", (int)m->sockets, "cores", (int)m->cores, "numa_nodes", (int)m->numa_nodes,
-                     "kernel", m->kernel, "libc", m->libc, "compiler", m->compiler, "commit",
+    return json_pack("{ss si so so so ss ss ss so ss so so*}", "cpu", m->model, "cpus", (int)m->cpus,
+                     "sockets", count_or_null(m->sockets), "cores", count_or_null(m->cores), "numa_nodes",
+                     count_or_null(m->numa_nodes), "kernel", m->kernel, "libc", m->libc, "compiler", m->compiler, "commit",
                      m->commit[0] != '\0' ? json_string(m->commit) : json_null(), "topology", m->topology,
                      "perf", m->no_counters != NULL ? json_string(m->no_counters) : json_true(), "simulated",
                      m->simulated ? json_true() : NULL);

@@ -10,12 +10,12 @@
 #define TYPICAL(s, p, member) POINT_MEDIAN(p, (s)->runs, member)
 #define WORST(s, p, member)   POINT_WORST(p, (s)->runs, member)
 
-/* What glibc's mutex did under the same load; NULL if it was not asked for. */
+/* What the C library's mutex did under the same load; NULL if it was not asked for. */
 static const point *reference(const study *s, const point *p)
 {
     for (size_t i = 0; i < s->point_count; i++)
-        if (s->points[i].request.threads == p->request.threads && strcmp(s->points[i].lock, "glibc") == 0 &&
-            s->points[i].request.variant == p->request.variant)
+        if (s->points[i].request.threads == p->request.threads &&
+            strcmp(s->points[i].lock, BENCH_LIBC) == 0 && s->points[i].request.variant == p->request.variant)
             return &s->points[i];
     return NULL;
 }
@@ -225,7 +225,7 @@ static const column columns[] = {
     {"M/s", 'r', has_rate, median},
     {"ns", 'r', has_time, median},
     {"quartiles", 'r', NULL, quartiles},
-    {"x glibc", 'r', has_reference, ratio},
+    {"x " BENCH_LIBC, 'r', has_reference, ratio},
     {"min/max", 'r', has_shares, fairness},
     {"Jain", 'r', has_shares, jain},
     {"worst wait", 'r', has_times, worst_wait},

@@ -75,9 +75,8 @@ static void check_status(const tuning *s, const candidate *c, int status, FILE *
     if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
         return;
     show_end(text, end, sizeof end);
-    if (WIFSIGNALED(status))
-        fail("'%s' (%s): killed by SIG%s%s", s->argv[0], c->name, sigabbrev_np(WTERMSIG(status)), end);
-    fail("'%s' (%s): exit status %d%s", s->argv[0], c->name, WEXITSTATUS(status), end);
+    char how[64];
+    fail("'%s' (%s): %s%s", s->argv[0], c->name, launch_end(status, how, sizeof how), end);
 }
 
 /* The last match counts: programs say at the end what they did. */

@@ -9,7 +9,7 @@ function heatColour(times) {
 
 /* What a map shows: how many times better than the reference a row is, and what is written there. */
 const heatMaps = [
-  { title: "Throughput, as a multiple of glibc's", times: (r) => (r.reference ? 1 : r.ratio), text: (r) => (r.reference ? "1.00" : digits(r.ratio)) },
+  { title: "Throughput, as a multiple of the C library's", times: (r) => (r.reference ? 1 : r.ratio), text: (r) => (r.reference ? "1.00" : digits(r.ratio)) },
   { title: "Worst wait", times: (r, glibc) => glibc?.worst_wait_ns / r.worst_wait_ns, text: (r) => duration(r.worst_wait_ns), has: "worst_wait_ns" },
   { title: "99th percentile of the waits of a thread that rarely asks", times: (r, glibc) => glibc?.p99_ns / r.p99_ns, text: (r) => duration(r.p99_ns), has: "p99_ns" },
 ];
@@ -44,5 +44,5 @@ function heatTable(section, map) {
 function heatOf(section) {
   if (section.workload !== "grid") return [];
   return [...heatMaps.flatMap((map) => heatTable(section, map)),
-    make("p", { class: "note" }, "Blue is better than glibc's mutex in the same cell, orange is worse; the full colour is four times.")];
+    make("p", { class: "note" }, "Blue is better than the C library's mutex in the same cell, orange is worse; the full colour is four times.")];
 }

@@ -79,7 +79,7 @@ function buildSection(section, i) {
     rankingOf(section),
     make("div", { class: "conditions" },
       make("div", {}, make("h3", {}, "What was measured"), listOf(conditions)),
-      make("div", {}, make("h3", {}, "Where"), listOf(section.machine))));
+      make("div", {}, make("h3", {}, "Where"), listOf(section.machine, "not known"))));
 }
 
 /* Paper is white, whatever the screen is. */

@@ -126,8 +126,9 @@ function textOf(value) {
   return value === null ? "none" : value === true ? "yes" : value === false ? "no" : String(value);
 }
 
-function listOf(object) {
-  return make("dl", {}, ...Object.entries(object).flatMap(([name, value]) => [make("dt", {}, name.replaceAll("_", " ")), make("dd", {}, textOf(value))]));
+/* What is null of a machine was not found out. */
+function listOf(object, none = "none") {
+  return make("dl", {}, ...Object.entries(object).flatMap(([name, value]) => [make("dt", {}, name.replaceAll("_", " ")), make("dd", {}, value === null ? none : textOf(value))]));
 }
 
 /* [[lock, threads], ...] as "4, 8 threads: tts, ticket": locks that share their numbers of threads are said together. */

@@ -3,7 +3,7 @@
 
 #include "bench/loops.h"
 #include "bench/team.h"
-#include "bench/topology.h"
+#include "bench/topology_hwloc.h"
 
 #include <errno.h>
 #include <sched.h>

@@ -173,7 +173,9 @@ tools_work() {
     inside 'pawl doctor --json >doctor || [ $? = 1 ]'
     inside 'pawl list ticket; pawl run --list | grep pawl_mutex; pawl check --quick --scenario contend --lock tts'
     inside 'pawl bench mutexbench --lock ticket --threads 1 -d 5ms -r 1 --csv'
+    inside 'pawl sim mutexbench --lock ticket --threads 2 -d 1ms'
     says_two_million 'pawl run -- ./first'
+    inside 'pawl run --stats=stats.json -- ./first >/dev/null; grep acquisitions stats.json'
     test "$(inside 'pawl --version')" = "pawl 0.1.0"
 }
 

@@ -57,14 +57,21 @@ promise namespaces_have_a_library_each "$here/host_static" -m "$shared"
 if command -v python3 >/dev/null; then
     promise python_loads_it python3 -c "
 import ctypes, threading
-pawl, mutex = ctypes.CDLL('$library'), (ctypes.c_uint64 * 3)()
+pawl, mutex, inside = ctypes.CDLL('$library'), (ctypes.c_uint64 * 3)(), []
+pawl.pawl_mutex_trylock_call.restype = ctypes.c_bool
 def use():
     for i in range(1000):
         pawl.pawl_mutex_lock_call(mutex)
+        inside.append(i)
+        assert len(inside) == 1 and not pawl.pawl_mutex_trylock_call(mutex)
+        inside.pop()
         pawl.pawl_mutex_unlock_call(mutex)
+    done.append(True)
+done = []
 threads = [threading.Thread(target=use) for i in range(4)]
 for t in threads: t.start()
-for t in threads: t.join()"
+for t in threads: t.join()
+assert len(done) == 4 and pawl.pawl_mutex_trylock_call(mutex) and any(mutex)"
 fi
 if command -v perl >/dev/null; then
     promise perl_loads_it perl -MDynaLoader -e \

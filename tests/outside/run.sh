@@ -52,6 +52,37 @@ by_pkg_config() {
     readelf -d "$work/first" | grep -q 'NEEDED.*libpawl\.so\.0'
 }
 
+# What people ask their compilers for; the headers are not behind -isystem.
+strict='-Wall -Wextra -Wpedantic -Werror -Wconversion -Wsign-conversion -Wshadow -Wundef -Wcast-qual -Wcast-align -Wpointer-arith
+    -Wwrite-strings -Wformat=2 -Wdouble-promotion -Wnull-dereference'
+
+# with_strict COMPILER OPTION... - linked with the library, and again as one static file, optimised across the archive
+with_strict() {
+    local compiler=$1 source=strict.c
+    shift
+    case $compiler in
+    *++) source=strict.cc ;;
+    esac
+    # shellcheck disable=SC2046,SC2086 # one word each
+    $compiler $strict "$@" -O1 "$here/$source" $(installed pkg-config --cflags --libs pawl) -o "$work/strict"
+    says_two_million installed "$work/strict"
+    # shellcheck disable=SC2046,SC2086
+    $compiler $strict "$@" -O2 -flto -static "$here/$source" $(installed pkg-config --static --cflags --libs pawl) -o "$work/strict"
+    says_two_million "$work/strict"
+    readelf -lW "$work/strict" >"$work/segments"
+    not grep INTERP "$work/segments"
+}
+
+# A project without C.
+by_cmake_in_cxx() {
+    mkdir "$work/cxx"
+    printf 'cmake_minimum_required(VERSION 3.16)\nproject(outside CXX)\nset(CMAKE_CXX_STANDARD 17)\nfind_package(pawl 0.1 REQUIRED)\nadd_executable(strict %s)\ntarget_link_libraries(strict PRIVATE pawl::pawl)\n' \
+        "$here/strict.cc" >"$work/cxx/CMakeLists.txt"
+    cmake -G Ninja -S "$work/cxx" -B "$work/cxx/build" "-DCMAKE_PREFIX_PATH=$prefix"
+    cmake --build "$work/cxx/build"
+    says_two_million "$work/cxx/build/strict"
+}
+
 # by_cmake PREFIX TARGET... - where it is installed; the compiler is tried only once
 by_cmake() {
     cmake -G Ninja -S "$here/cmake" -B "$work/cmake" -Upawl_DIR "-DCMAKE_PREFIX_PATH=$1"
@@ -100,11 +131,11 @@ refuses_32_bits() {
     grep -q 'ERROR: .*Pawl needs a 64-bit machine' "$work/said"
 }
 
-# What takes glibc says so.
-musl_has_the_library_alone() {
+# What is missing says so; with it, see tests/musl.
+musl_without_argp_has_the_library_alone() {
     not meson setup -Dtests=false --cross-file "$root/cross/musl.ini" "$work/musl" "$root" >"$work/said"
-    grep -q 'no interposer: it keeps locks inside the objects of glibc' "$work/said"
-    grep -q 'ERROR: .*the pawl command needs glibc.* -Dtools=false' "$work/said"
+    grep -q 'the interposer keeps locks inside the objects of glibc' "$work/said"
+    grep -q 'ERROR: .*argp-standalone.* -Dtools=false' "$work/said"
 }
 
 # meson_project DIRECTORY - a copy of the project
@@ -136,6 +167,8 @@ by_meson_subproject() {
     not test -e "$at/build/subprojects/pawl-0.1.0/pawl" # nor anything else but the library
     meson install -C "$at/build" --no-rebuild
     by_cmake "$at/apart" first
+    eval "${CC:-cc} '$at/first.c' $(PKG_CONFIG_PATH=$at/apart/lib/pkgconfig pkg-config --cflags --libs pawl) -o '$work/spaced'"
+    LD_LIBRARY_PATH=$at/apart/lib says_two_million "$work/spaced"
 }
 
 export OBJECTS=$work/objects # of vendor.sh
@@ -228,12 +261,19 @@ vendor_refuses() {
 }
 
 promise by_pkg_config by_pkg_config
+for compiler in gcc clang; do
+    promise "with_strict_$compiler" with_strict $compiler -std=c11 -D_POSIX_C_SOURCE=200809L -Wstrict-prototypes -Wmissing-prototypes
+done
+for compiler in g++ clang++; do
+    promise "with_strict_$compiler" with_strict $compiler -std=c++17 -Wnon-virtual-dtor -Woverloaded-virtual
+done
 promise by_cmake by_cmake "$prefix" first first_static
+promise by_cmake_in_cxx by_cmake_in_cxx
 promise cmake_refuses_another_version cmake_refuses_another_version
 promise cmake_finds_what_was_moved cmake_finds_what_was_moved
 promise cmake_finds_what_is_behind_a_link cmake_finds_what_is_behind_a_link
 [ "$(uname -m)" != x86_64 ] || promise refuses_32_bits refuses_32_bits
-promise musl_has_the_library_alone musl_has_the_library_alone
+promise musl_without_argp_has_the_library_alone musl_without_argp_has_the_library_alone
 promise by_meson by_meson
 promise by_meson_subproject by_meson_subproject
 promise vendored_hapax_vw vendored gcc '' hapax_vw

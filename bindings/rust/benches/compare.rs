@@ -3,7 +3,9 @@
 //!   cargo bench -- [MILLISECONDS [RUNS]]
 //!
 //! For each: nanoseconds of an uncontended lock and unlock, and with several threads million acquisitions per second
-//! and the longest wait. Medians of RUNS (5) with the smallest and the largest; the mutexes take turns.
+//! and the longest wait. As Criterion has it, without its hundred crates: a warm-up, RUNS (20) samples of MILLISECONDS
+//! (50), the median with the interval that has it with 95 % confidence, by bootstrapping, and the same for how many times
+//! that of std::sync::Mutex it is. The mutexes take turns, so that a machine that slows down does so for all of them.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::Barrier;
@@ -43,6 +45,9 @@ subject!(Standard, std::sync::Mutex<u64>, unwrap);
 /// Nanoseconds of a lock and an unlock.
 fn alone<L: Locks>(time: Duration) -> f64 {
     let lock = L::default();
+    for _ in 0..1000 {
+        black_box(&lock).with(|n| *n += 1);
+    }
     let (begin, mut count) = (Instant::now(), 0u64);
     while begin.elapsed() < time {
         for _ in 0..1000 {
@@ -90,13 +95,51 @@ fn together<L: Locks>(threads: usize, time: Duration) -> (f64, f64) {
     (total as f64 / time.as_secs_f64() / 1e6, longest.as_secs_f64() * 1e3)
 }
 
-fn summary(mut values: Vec<f64>) -> String {
+fn median(mut values: Vec<f64>) -> f64 {
     values.sort_by(|a, b| a.total_cmp(b));
+    values[values.len() / 2]
+}
+
+/// As many of the values as there are, each drawn from all of them (splitmix64).
+fn resample(values: &[f64], state: &mut u64) -> Vec<f64> {
+    let mut draw = || {
+        *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = *state;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        (z ^ (z >> 31)) as usize
+    };
+    values.iter().map(|_| values[draw() % values.len()]).collect()
+}
+
+/// What `of` makes of the values, and between which bounds 95 % of its results with resampled ones are.
+fn estimate(values: &[f64], reference: &[f64], of: fn(f64, f64) -> f64) -> String {
+    const RESAMPLED: usize = 1000;
+    let mut state = 1;
+    let mut found: Vec<f64> = (0..RESAMPLED)
+        .map(|_| {
+            of(
+                median(resample(values, &mut state)),
+                median(resample(reference, &mut state)),
+            )
+        })
+        .collect();
+    found.sort_by(|a, b| a.total_cmp(b));
     format!(
         "{:>8.2} [{:.2} {:.2}]",
-        values[values.len() / 2],
-        values[0],
-        values[values.len() - 1]
+        of(median(values.to_vec()), median(reference.to_vec())),
+        found[RESAMPLED / 40],
+        found[RESAMPLED - 1 - RESAMPLED / 40]
+    )
+}
+
+/// The values of a subject, and how many times those of the last, which is std's.
+fn show(unit: &str, results: &[Vec<f64>], i: usize) -> String {
+    let (own, std) = (&results[i], &results[results.len() - 1]);
+    format!(
+        "{} {unit}; {} x std",
+        estimate(own, std, |a, _| a),
+        estimate(own, std, |a, b| a / b)
     )
 }
 
@@ -108,8 +151,8 @@ struct Subject {
 
 fn main() {
     let numbers: Vec<u64> = std::env::args().skip(1).filter_map(|a| a.parse().ok()).collect();
-    let time = Duration::from_millis(*numbers.first().unwrap_or(&200));
-    let runs = *numbers.get(1).unwrap_or(&5) as usize;
+    let time = Duration::from_millis(*numbers.first().unwrap_or(&50));
+    let runs = *numbers.get(1).unwrap_or(&20) as usize;
     let cpus = thread::available_parallelism().map_or(1, |n| n.get());
     macro_rules! subjects {
         ($($name:literal $type:ty),*) => {
@@ -118,25 +161,28 @@ fn main() {
     }
     let subjects = subjects!["pawl::Mutex" PawlMutex, "pawl::FairMutex" PawlFair, "parking_lot::Mutex" ParkingLot,
         "parking_lot::FairMutex" ParkingLotFair, "std::sync::Mutex" Standard];
-    println!("ns per uncontended pair");
-    let results: Vec<Vec<f64>> = transpose(
+    println!("uncontended lock and unlock");
+    let results = transpose(
         (0..runs)
             .map(|_| subjects.iter().map(|s| (s.alone)(time)).collect())
             .collect(),
     );
-    for (s, r) in subjects.iter().zip(results) {
-        println!("  {:<24}{}", s.name, summary(r));
+    for (i, s) in subjects.iter().enumerate() {
+        println!("  {:<24}{}", s.name, show("ns", &results, i));
     }
     for threads in [cpus, cpus * 8] {
-        println!("{threads} threads: million acquisitions per second; longest wait in ms");
+        println!("{threads} threads: acquisitions; longest wait");
         let results = transpose(
             (0..runs)
                 .map(|_| subjects.iter().map(|s| (s.together)(threads, time)).collect())
                 .collect(),
         );
-        for (s, r) in subjects.iter().zip(results) {
-            let (rates, waits): (Vec<f64>, Vec<f64>) = r.into_iter().unzip();
-            println!("  {:<24}{};{}", s.name, summary(rates), summary(waits));
+        let part = |of: fn(&(f64, f64)) -> f64| -> Vec<Vec<f64>> {
+            results.iter().map(|r| r.iter().map(of).collect()).collect()
+        };
+        let (rates, waits) = (part(|r| r.0), part(|r| r.1));
+        for (i, s) in subjects.iter().enumerate() {
+            println!("  {:<24}{}; {}", s.name, show("M/s", &rates, i), show("ms", &waits, i));
         }
     }
 }
