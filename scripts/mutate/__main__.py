@@ -10,13 +10,14 @@ the reason begins with `equivalent:`.
 """
 import argparse
 import collections
+import concurrent.futures
 import glob
 import json
 import os
-import queue
 import random
 import signal
 import sys
+import tempfile
 import threading
 import time
 
@@ -26,21 +27,22 @@ import together
 import tree
 
 FOLDER = "build-mutate"
-KEPT = 3  # cases that are tried first
+MOST = 100  # cases that a mutation is asked of
+HANGS = 2  # seconds that a case may take more than four times what it takes in the unbroken tree
+LONGEST = 300  # seconds that it may take there
 
 
 def arguments():
     p = argparse.ArgumentParser(prog="mutate", description=__doc__.split("\n")[0])
     p.add_argument("paths", nargs="*", metavar="PATH[:LINE]", help="files, folders, or lines; src and preload by default")
-    p.add_argument("--again", action="store_true", help="try survivors again: there are new tests")
-    p.add_argument("--jobs", type=int, default=os.cpu_count(), help="trees to work in (one per CPU)")
+    p.add_argument("--again", action="store_true", help="try survivors again, and nothing else: there are new tests")
+    p.add_argument("--jobs", type=int, default=2 * os.cpu_count(), help="cases that run at once: most of them sleep (two per CPU)")
     p.add_argument("--json", action="store_true", help="print outcomes as JSON")
     p.add_argument("--list", action="store_true", help="print the mutations, and try none")
     p.add_argument("--quick", action="store_true", help="leave out the slow tests; --again asks them about survivors")
     p.add_argument("--report", action="store_true", help="print the outcomes so far, and try nothing")
     p.add_argument("--sample", type=int, metavar="N", help="a random N of them")
     p.add_argument("--shard", default="1/1", metavar="K/N", help="the Kth part of N")
-    p.add_argument("--together", action="store_true", help="all mutations of a file in one build: faster, if they compile")
     p.add_argument("--tests", metavar="NAME,...", help="try these only, of those in killers.py")
     options = p.parse_args()
     if options.tests:
@@ -87,147 +89,123 @@ def read_reasons():
     return reasons
 
 
+def hopes(limit):
+    """The most that a case may take by itself, if it takes so long in the unbroken tree."""
+    return HANGS + 4 * limit
+
+
 class Work:
-    """What the trees share: the mutations that are left, the outcomes, and which tests killed what."""
+    """One build, the cases with what they come by, and the outcomes."""
 
-    def __init__(self, todo, by_file):
+    def __init__(self, place, todo, jobs, quick):
+        self.place, self.jobs, self.left = place, jobs, len(todo)
+        self.tests = {m.name: killers.for_mutation(m.name, quick) for m in todo}
         self.lock = threading.Lock()
-        self.functions = queue.SimpleQueue()
-        groups = collections.defaultdict(list)
-        for m in todo:
-            groups[m.file, by_file or m.function].append(m)
-        for group in groups.values():
-            self.functions.put(group)
-        self.left = len(todo)
         self.outcomes = {}
-        self.last = collections.defaultdict(list)  # by file: what killed last
-        self.failure = None
+        self.kills = collections.defaultdict(collections.Counter)  # by file: how often a case has killed, and by its name
+        asked = sorted({t for tests in self.tests.values() for t in tests})
+        self.woven = together.Woven(place, todo, sorted({t for name in asked for t in killers.TESTS[name].targets}))
+        self.seconds, self.reached = {}, {}
+        units = [(name, case) for name in asked for case in place.cases(name)]
+        print(f"{len(todo)} mutations, {len(units)} cases", file=sys.stderr)
+        self.in_parallel(self.record_unit, units)
 
-    def record(self, mutation, verdict, by, seconds):
-        outcome = {"key": key(mutation), "verdict": verdict, "by": by, "seconds": round(seconds, 1)}
+    def in_parallel(self, function, arguments):
+        with concurrent.futures.ThreadPoolExecutor(self.jobs) as pool:
+            for result in [pool.submit(self.in_scratch, function, a) for a in arguments]:
+                result.result()
+
+    def in_scratch(self, function, argument):
+        with tempfile.TemporaryDirectory(dir=self.place.path, prefix="scratch-", ignore_cleanup_errors=True) as scratch:
+            function(argument, scratch)
+
+    def record_unit(self, unit, scratch):
+        for attempt in range(3):
+            failed, seconds, reached = self.woven.record(unit, scratch, LONGEST)
+            if failed is None:
+                with self.lock:
+                    self.seconds[unit], self.reached[unit] = seconds, reached
+                return
+        print(f"not asked, because it fails without any mutation: {unit[0]} {unit[1] or ''}", file=sys.stderr)
+
+    def units_for(self, mutation):
+        """Those that come by: the ones that have killed most in its file, then those that come by more often, as a child of fork
+        does by what begins a process, then the quick ones. For a mutation that is not in
+        the build, or that no case came by when they were recorded: those that come by its function."""
+        numbers = {self.woven.number.get(mutation.name)}
+        mine = [u for u in self.seconds if u[0] in self.tests[mutation.name]]
+        if not any(self.reached[u].keys() & numbers for u in mine):
+            function = mutation.name.split(": ")[0] + ": "
+            numbers = {n for name, n in self.woven.number.items() if name.startswith(function)}
+        times = {u: sum(self.reached[u].get(n, 0) for n in numbers) for u in mine}
+        found = [u for u in mine if times[u]]
+        if not found and mutation.name not in self.woven.number:
+            found = mine
+        kills, rank, asked = self.kills[mutation.file], {}, collections.Counter()
+        for unit in sorted(found, key=lambda u: (-kills[u], -times[u], self.seconds[u])):
+            rank[unit] = asked[unit[1] or unit[0]]  # a case under one library, before it is asked under another
+            asked[unit[1] or unit[0]] += 1
+        return sorted(found, key=lambda u: (rank[u], -kills[u[1]], -times[u].bit_length(), self.seconds[u]))[:MOST]
+
+    def judge(self, mutation, scratch, variables):
+        """The case that kills it, and how, or None."""
+        for unit in self.units_for(mutation):
+            limit = hopes(self.seconds[unit])
+            failed, _ = self.place.run(unit, scratch, limit, variables)
+            # The second of three failures settles it; a hang does at once.
+            if failed and (failed.endswith("(hangs)") or any(self.place.run(unit, scratch, limit, variables)[0] for _ in range(2))):
+                self.kills[mutation.file].update([unit, unit[1]])
+                return unit[0], unit[1] or "", failed
+        return None
+
+    def try_woven(self, mutation, scratch):
+        start = time.monotonic()
+        by = self.judge(mutation, scratch, self.woven.environment(mutation))
+        self.record(mutation, "survived" if by is None else "killed", by, start)
+
+    def try_alone(self, mutation):
+        """Built by itself: one that survived, which may change nothing, or one that the build could not have."""
+        start, outcome = time.monotonic(), self.outcomes.get(key(mutation))
+        shipped = killers.SHIPPED[mutation.file.split("/")[0]]
+        self.place.apply(mutation)
+        try:
+            if not self.place.changes(shipped):
+                self.record(mutation, "equivalent", None, start)
+            elif outcome is None:
+                self.place.build_targets(sorted({t for name in self.tests[mutation.name] for t in killers.TESTS[name].targets}))
+                self.in_scratch(lambda m, scratch: self.record(m, *verdict(self.judge(m, scratch, {})), start), mutation)
+        except tree.NotBuilt:
+            self.record(mutation, "does not compile", None, start)
+
+    def record(self, mutation, verdict, by, start):
+        outcome = {"key": key(mutation), "verdict": verdict, "by": by, "seconds": round(time.monotonic() - start, 1)}
         with self.lock:
-            self.left -= 1
+            self.left -= outcome["key"] not in self.outcomes
             self.outcomes[outcome["key"]] = outcome
             with open(f"{FOLDER}/results.jsonl", "a") as file:
                 file.write(json.dumps(outcome) + "\n")
-            if verdict == "survived":
-                print(f"{mutation.file}:{mutation.line}: {mutation.name.split(': ', 1)[1]}  [{self.left} left]", file=sys.stderr)
+            if verdict != "killed":
+                where = f"{mutation.file}:{mutation.line}: {mutation.name.split(': ', 1)[1]}"
+                print(f"{where}  {verdict}  [{self.left} left]", file=sys.stderr, flush=True)
 
 
-def judge(place, mutation, tests, recent):
-    """Those that killed a neighbour first, by case, and then all."""
-    for test, case in recent[:KEPT]:
-        if test in tests and killers.TESTS[test].cases is not None and case:
-            place.build_for(test, mutation)
-            if (failed := place.run(test, [case])) is not None and place.fails_again(test, failed):
-                return test, failed
-    order = sorted(tests, key=lambda t: next((i for i, (test, _) in enumerate(recent) if test == t), len(recent)))
-    for test in order:
-        place.build_for(test, mutation)
-        if (failed := place.run(test)) is not None and place.fails_again(test, failed):
-            return test, failed
-    return None
-
-
-def try_one(place, mutation, tests, recent):
-    place.apply(mutation)
-    try:
-        if not place.changes(killers.SHIPPED[mutation.file.split("/")[0]]):
-            return "equivalent", None
-        by = judge(place, mutation, tests, recent)
-    except tree.NotBuilt:
-        return "does not compile", None
+def verdict(by):
     return ("survived" if by is None else "killed"), by
 
 
-class Woven:
-    """A tree with a file in which all mutations are. Tests are built once."""
-
-    def __init__(self, place, group):
-        self.place = place
-        self.number = {key(m): n for n, m in enumerate(together.nest(group), 1)}
-        place.mend()
-        place.write(group[0].file, together.weave([(self.number[key(m)], m) for m in group if key(m) in self.number]))
-        place.seconds = {}
-        self.run, self.fails_again = place.run, place.fails_again
-
-    def build_for(self, test, mutation):
-        if test not in self.place.seconds:
-            self.place.environment = {}
-            self.place.prepare(test)
-        self.place.environment = {"PAWL_MUTANT": str(self.number[key(mutation)])}
-
-    def end(self, mutation):
-        self.place.environment = {}
-        self.place.seconds = {}
-        self.place.write(mutation.file, mutation.source)
-
-
-def note_killer(recent, by):
-    case = by[1].removesuffix(" (hangs)") if not by[1].startswith(("(", "exit")) else ""
-    return [(by[0], case)] + [r for r in recent if r != (by[0], case)]
-
-
-def work_together(place, work, group, quick):
-    """Records those that are killed; returns the others, and the tests that they have not been asked of."""
-    woven, left, recent = Woven(place, group), [], []
-    for mutation in group:
-        start, by, tests = time.monotonic(), None, killers.for_mutation(mutation.name, quick)
-        if key(mutation) in woven.number:
-            by, tests = judge(woven, mutation, tests, recent), []
-        if by is None:
-            left.append((mutation, tests))
-        else:
-            recent = note_killer(recent, by)
-            work.record(mutation, "killed", by, time.monotonic() - start)
-    woven.end(group[0])
-    return left
-
-
-def work_in(place, work, quick, by_file):
-    while work.failure is None:
-        try:
-            group = work.functions.get_nowait()
-        except queue.Empty:
-            break
-        if by_file:
-            for mutation, tests in work_together(place, work, group, quick):
-                place.mend()
-                place.note_objects(killers.SHIPPED[mutation.file.split("/")[0]])
-                start = time.monotonic()
-                verdict, by = try_one(place, mutation, tests, [])
-                work.record(mutation, verdict, by, time.monotonic() - start)
-            place.mend()
-            continue
-        place.mend()
-        place.note_objects(killers.SHIPPED[group[0].file.split("/")[0]])
-        recent = list(work.last[group[0].file])
-        for mutation in group:
-            start = time.monotonic()
-            verdict, by = try_one(place, mutation, killers.for_mutation(mutation.name, quick), recent)
-            if by is not None:
-                recent = note_killer(recent, by)
-                work.last[mutation.file] = recent[:KEPT]
-            work.record(mutation, verdict, by, time.monotonic() - start)
+def try_all(todo, jobs, quick):
+    place = tree.Tree(FOLDER)
+    work = Work(place, todo, jobs, quick)
+    woven = [m for m in todo if m.name in work.woven.number]
+    random.Random(1).shuffle(woven)  # if the run is ended early, it is a sample
+    work.in_parallel(work.try_woven, woven)
     place.mend()
-
-
-def try_all(todo, jobs, quick, by_file):
-    work = Work(todo, by_file)
-
-    def worker():
-        try:
-            work_in(tree.Tree(FOLDER), work, quick, by_file)
-        except BaseException as e:  # also SystemExit: the others end, too
-            work.failure = e
-
-    threads = [threading.Thread(target=worker) for _ in range(min(jobs, len(todo)))]
-    for t in threads:
-        t.start()
-    for t in threads:
-        t.join()
-    if work.failure is not None:
-        raise work.failure
+    rest = [m for m in todo if work.outcomes.get(key(m), {}).get("verdict") != "killed"]
+    for folder in {m.file.split("/")[0] for m in rest}:
+        place.note_objects(killers.SHIPPED[folder])
+    for mutation in rest:
+        work.try_alone(mutation)
+    place.mend()
     return work.outcomes
 
 
@@ -245,7 +223,7 @@ def summarize(all_of_them, outcomes, reasons):
             else:
                 print(f"{m.file}:{m.line}: {m.name.split(': ', 1)[1]}" + (f"\n    {reason}" if reason else ""))
                 rows[m.file]["unexplained"] += not reason
-        elif outcome["by"] and outcome["by"][1].endswith("(hangs)"):
+        elif outcome["by"] and outcome["by"][-1].endswith("(hangs)"):
             rows[m.file]["hangs"] += 1
         rows[m.file][verdict] += 1
     print(f"\n{'file':<28}{'killed':>8}{'by time':>8}{'survived':>9}{'no reason':>10}{'score':>7}")
@@ -272,9 +250,10 @@ def main():
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, tree.end_all)
     outcomes = read_outcomes()
-    done = {k for k, o in outcomes.items() if not (options.again and o["verdict"] == "survived")}
-    if not options.report:
-        outcomes.update(try_all([m for m in all_of_them if key(m) not in done], options.jobs, options.quick, options.together))
+    survived = {k for k, o in outcomes.items() if o["verdict"] == "survived"}
+    todo = [m for m in all_of_them if (key(m) in survived if options.again else key(m) not in outcomes)]
+    if todo and not options.report:
+        outcomes.update(try_all(todo, options.jobs, options.quick))
     if options.json:
         tried = [m for m in all_of_them if key(m) in outcomes]
         json.dump([outcomes[key(m)] | {"file": m.file, "line": m.line, "name": m.name} for m in tried], sys.stdout, indent=1)

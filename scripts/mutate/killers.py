@@ -1,12 +1,11 @@
-"""The tests that a mutation has to survive: quick ones, by what is broken.
+"""The tests that a mutation has to survive, by what is broken: of these, the cases that come by the place.
 
-Each is a program with the ninja targets that build it. If it has cases, the one that killed the last mutant of the same
-function runs first.
+Each is a program with the ninja targets that build it.
 """
 import re
 from collections import namedtuple
 
-# `cases`: those to run of a program that takes their names, all if empty; None if it takes none.
+# `cases`: those to run of a program that takes their names, and lists them with --list; all if empty; None if it takes none.
 Test = namedtuple("Test", "targets command cases")
 
 # One lock of each kind is enough for what they share.
@@ -17,29 +16,24 @@ def harness(path, cases=()):
     return Test([path], ["{build}/" + path], list(cases))
 
 
-def conform(lock, words=()):
+def conform(lock, cases=()):
     library = f"preload/libpawl-{lock}.so"
-    command = ["{build}/tests/preload/conform", "--library", "{build}/" + library]
-    return Test(["tests/preload/conform", library], command, list(words))
+    return Test(["tests/preload/conform", library], ["{build}/tests/preload/conform", "--library", "{build}/" + library], list(cases))
 
 
-# Conformance cases by words in their names.
-TOPICS = {
-    "spin": ["spin"],
-    "c11": ["c11"],
-    "cancel": ["cancel"],
-    "fork": ["child", "fork", "handlers_"],
-    "cond": ["wait", "signals_", "no_signal", "broadcast", "condvar"],
-    "timed": ["time", "gives_up"],
-    "kind": ["recursive", "errorcheck", "normal", "destroy", "type", "initialis", "trylock", "owner", "errno", "within"],
-    "handler": ["a_handler", "every_signal"],
-    "shared": ["shar", "robust", "priorit", "rwlock", "version", "exported"],
-}
+def commands(folder, file, targets):
+    return Test(["pawl", *targets], ["tests/cli/run.sh", "{build}", folder, file], [])
 
 
 def check(locks, budget):
     return Test(["check/pawl-check"], ["{build}/check/pawl-check", "--quick", "--jobs", "1", "--budget", budget, "--lock", locks], None)
 
+
+PROFILED = [
+    *(f"tests/profile/{name}" for name in ("awkward", "culprit", "culprit_cc", "culprit_sqlite", "forked", "hostile", "interrupted", "pair", "waiters")),
+    *(f"preload/libpawl-{lock}.so" for lock in ("pawl_mutex", "mcs", "hapax_vw", "native")),
+    "tests/apps/app_sqlite",
+]
 
 TESTS = {
     **{name: harness(f"tests/mutex/test_mutex_{name}") for name in ("mutex", "fairmutex", "fair_steps", "cond", "cond_order", "cond_steps", "forks", "manners", "reentry", "queue", "releases", "handoff", "head")},
@@ -70,26 +64,28 @@ TESTS = {
     "conform_mutex": conform("pawl_mutex"),
     "conform_fair": conform("pawl_fairmutex"),
     "conform_mcs": conform("mcs"),
+    "conform_clh": conform("clh", ["destroy", "handler_may", "nobody_destroys"]),
+    "conform_hemlock": conform("hemlock"),
     "conform_overlap": conform("hemlock_overlap"),
-    **{f"{topic}_{lock}": conform(lock, words) for topic, words in TOPICS.items() for lock in ("mcs", "pawl_mutex")},
-    "stats": Test(
-        ["pawl", "tests/apps/app_known", *(f"preload/libpawl-{lock}.so" for lock in ("pawl_mutex", "mcs", "hapax_vw"))],
-        ["tests/cli/run.sh", "{build}", "tests/cli", "test_stats.py"],
+    "conform_native": Test(
+        ["tests/preload/conform", "preload/libpawl-native.so"],
+        ["sh", "-c", 'worst=$(mktemp) && head -c 8 /dev/zero >$worst && LD_PRELOAD=$0/preload/libpawl-native.so PAWL_WORST=$worst exec $0/tests/preload/conform "$@"', "{build}"],
+        [],
+    ),
+    "malloc": Test(
+        ["tests/preload/locking_malloc", "preload/libpawl-mcs.so"],
+        ["env", "LD_PRELOAD={build}/preload/libpawl-mcs.so", "{build}/tests/preload/locking_malloc"],
         None,
     ),
-    "profile": Test(
-        ["pawl", "tests/profile/culprit", "tests/profile/culprit_cc", "tests/apps/app_sqlite", "preload-libraries"],
-        ["tests/profile/run.sh", "{build}", "test_profile.py"], None
-    ),
+    "stats": commands("tests/cli", "test_stats.py", ["tests/apps/app_known", *(f"preload/libpawl-{lock}.so" for lock in ("pawl_mutex", "mcs", "hapax_vw"))]),
+    **{name: commands("tests/profile", f"test_{name}.py", PROFILED) for name in ("profile", "counts", "tune")},
+    "settings": commands("tests/profile", "test_tune.py", PROFILED)._replace(cases=["settings_of_the_mutex_are_those_of_the_environment"]),
 }
 
-MUTEXES = ["releases", "handoff", "head", "queue", "reentry", "cond", "mutex", "cond_order", "manners", "fairmutex", "idle", "destruction", "plural", "forks", "check_mutex", "conform_mutex"]
+MUTEXES = ["releases", "handoff", "head", "hint", "queue", "reentry", "cond", "mutex", "cond_order", "manners", "fairmutex", "idle", "destruction", "plural", "forks", "check_mutex", "conform_mutex"]
 LOCKS = ["policy", "nodes", "trylock", "thread_exit", "semaphore", "deadline", "hapax", "tardy", "churn", "forks", "check_locks", "conform_mcs"]
-PRELOAD = ["conform_mutex", "conform_mcs", "conform_fair"]
-
-
-def on(*topics):
-    return [f"{topic}_{lock}" for topic in topics for lock in ("mcs", "pawl_mutex")]
+PRELOAD = ["conform_mutex", "conform_mcs", "conform_clh", "conform_hemlock", "malloc"]
+STATS = ["stats", "profile", "counts"]
 
 
 # The first whose pattern is in the mutation's name.
@@ -125,31 +121,28 @@ CHOICE = [
     ("^src/(mcs|reciprocating|leave)", ["deadline", "check_timed", *LOCKS]),
     ("^src/semaphore", ["semaphore", "deadline", *LOCKS]),
     ("^src/", MUTEXES + ["conform_fair", "watched"]),
-    ("^preload/stats", ["stats", "profile", "conform_mutex"]),
-    ("^preload/spin", on("spin", "fork", "cancel") + PRELOAD),
-    ("^preload/c11", on("c11") + PRELOAD),
-    ("^preload/cancel", on("cancel") + PRELOAD),
-    ("^preload/fork", on("fork") + PRELOAD),
-    ("^preload/cond", on("cond", "cancel", "fork") + PRELOAD),
-    ("^preload/mutex/reentry", on("handler", "fork") + PRELOAD),
-    ("^preload/mutex/timed", ["timed_mcs", "cancel_mcs", "conform_mcs"]),
-    ("^preload/glibc", on("shared") + PRELOAD),
-    ("^preload/", on("kind", "timed", "cond", "fork") + PRELOAD),
+    ("^preload/stats", STATS),
+    ("^preload/native", ["conform_native", "tune"]),
+    ("^preload/mutex/settings", ["settings"]),
+    ("^preload/", PRELOAD + STATS),
 ]
 
 # Objects of what ships: a mutation that leaves all of them as they were, byte for byte, is none.
 COMMON = r"preload/libpreload_common\."
 SHIPPED = {
     "src": [r"src/libpawl\.", COMMON],
-    "preload": [COMMON, r"preload/libpawl-(pawl_mutex|mcs|pawl_fairmutex)\."],
+    "preload": [COMMON, r"preload/libpawl-(pawl_mutex|mcs|clh|hemlock|native)\."],
 }
 
 # Compiled elsewhere, or for other machines.
 IGNORED = ("src/hardware_aarch64.c", "src/hardware_other.c", "preload/place/fitting.c")
 
 
+# They map more than others may, or run what does.
+UNLIMITED = ("tools", "stats", "profile", "counts", "tune", "settings")
+
 # They take ten seconds or more.
-SLOW = ("tools", "embed", "check_mutex", "check_locks", "check_timed", "check_shared", "conform_mutex", "conform_fair", "conform_mcs", "conform_overlap")
+SLOW = ("tools", "embed", "check_mutex", "check_locks", "check_timed", "check_shared", "tune")
 
 
 def for_mutation(name, quick):

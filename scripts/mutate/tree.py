@@ -12,7 +12,6 @@ import time
 import killers
 
 SCALE = "0.05"  # of the tests' repetitions
-HANGS = 2  # seconds that a case may take more than four times what it takes in the tree as it is
 BETWEEN_LOOKS = 0.2  # at a test that runs
 GIGABYTE = 1 << 30
 running = set()  # tests, by process; each has a session of its own
@@ -50,33 +49,56 @@ def claim(folder):
 
 
 class NotBuilt(Exception):
-    pass
+    def __init__(self, targets, output):
+        super().__init__(f"{targets[0]} and others cannot be built:\n{output[-2000:]}")
+        self.output = output
 
 
 class Tree:
     def __init__(self, folder):
         self.path, self.claimed = claim(folder)
         self.build = os.path.join(self.path, "build")
-        self.scratch = os.path.join(self.path, "scratch")
-        self.broken = None
+        self.sources = {}  # of the files that are broken, as they are
         copy_sources(self.path)
-        os.makedirs(self.scratch, exist_ok=True)
         if not os.path.exists(os.path.join(self.build, "build.ninja")):
             subprocess.run(CONFIGURE + ["build"], cwd=self.path, check=True, stdout=subprocess.DEVNULL)
         configured = self.ninja("build.ninja")  # of an older tree, it may not know all objects
         if configured.returncode != 0:
             raise SystemExit(f"mutate: {self.build} cannot be configured:\n{configured.stdout[-2000:]}")
         self.objects = re.findall(r"^((?:src|preload)/.*\.o):", self.ninja("-t", "targets", "all").stdout, re.M)
-        self.clean = {}  # objects, by pattern
-        self.seconds = {}  # by test: what its longest case takes
-        self.longest = 0  # of the last run
-        self.environment = {}  # of the tests
+        self.clean = {}  # digests of objects, by pattern
 
     def ninja(self, *arguments):
-        """One job: there is a tree per CPU. What is broken is not worth a place in a compiler's cache."""
-        environment = os.environ | ({"CCACHE_DISABLE": "1"} if self.broken else {})
-        command = ["ninja", "-j1", "-C", self.build, *arguments]
+        """What is broken is not worth a place in a compiler's cache."""
+        environment = os.environ | ({"CCACHE_DISABLE": "1"} if self.sources else {})
+        command = ["ninja", "-k", "0", "-C", self.build, *arguments]
         return subprocess.run(command, capture_output=True, text=True, errors="replace", env=environment)
+
+    def build_targets(self, targets):
+        built = self.ninja(*targets)
+        if built.returncode != 0:
+            raise NotBuilt(targets, built.stdout)
+
+    # ---- what is broken
+
+    def replace(self, path, source, by):
+        self.sources[path] = source
+        with open(os.path.join(self.path, path), "wb") as file:
+            file.write(by)
+
+    def mend(self):
+        for path, source in list(self.sources.items()):
+            self.replace(path, source, source)
+        self.sources = {}
+
+    def apply(self, mutation):
+        """This one only."""
+        source = mutation.source
+        for path in [p for p in self.sources if p != mutation.file]:
+            self.mend()
+        self.replace(mutation.file, source, source[: mutation.start] + mutation.text.encode() + source[mutation.end :])
+
+    # ---- whether anything changes
 
     def digests(self, pattern):
         """Of the objects whose names match."""
@@ -98,84 +120,44 @@ class Tree:
             if pattern not in self.clean:
                 self.clean[pattern] = self.digests(pattern)
 
-    def prepare(self, test):
-        """In the unbroken tree every test must pass, and its time is taken."""
-        self.seconds[test] = 60
-        try:
-            self.build_test(test)
-        except NotBuilt as e:
-            raise SystemExit(f"mutate: without any mutation: {e}")
-        killer = self.run(test)
-        self.seconds[test] = self.longest
-        if killer is not None and self.fails_again(test, killer):
-            raise SystemExit(f"mutate: {test} fails without any mutation: {killer}")
+    # ---- tests
 
-    def build_for(self, test, mutation):
-        """Builds the test with the mutation, which has been applied. Most tests are never needed in most trees."""
-        if test not in self.seconds:
-            self.mend()
-            self.prepare(test)
-            self.apply(mutation)
-        self.build_test(test)
-
-    def write(self, path, source):
-        with open(os.path.join(self.path, path), "wb") as file:
-            file.write(source)
-
-    def mend(self):
-        if self.broken is not None:
-            self.write(*self.broken)
-            self.broken = None
-
-    def apply(self, mutation):
-        before = mutation.source
-        if self.broken != (mutation.file, before):
-            self.mend()
-        self.broken = (mutation.file, before)
-        self.write(mutation.file, before[: mutation.start] + mutation.text.encode() + before[mutation.end :])
-
-    def build_targets(self, targets):
-        built = self.ninja(*targets)
-        if built.returncode != 0:
-            raise NotBuilt(f"{targets[0]} and others:\n{built.stdout[-2000:]}")
-
-    def build_test(self, name):
-        self.build_targets(killers.TESTS[name].targets)
-
-    def fails_again(self, name, failed):
-        """The second of three failures settles it; a hang does at once."""
-        if failed.endswith("(hangs)"):
-            return True
-        cases = [failed] if killers.TESTS[name].cases is not None and not failed.startswith("exit") else []
-        return any(self.run(name, cases) is not None for _ in range(2))
-
-    def run(self, name, cases=()):
-        """Runs a test until its first failure: None, or what failed."""
+    def cases(self, name):
+        """Of a test, by their names."""
         test = killers.TESTS[name]
-        command = [part.format(build=self.build) for part in test.command] + list(cases or test.cases or ())
-        log = os.path.join(self.scratch, "log")
-        environment = os.environ | self.environment | {
+        if test.cases is None:
+            return [None]
+        command = self.command(test) + ["--list", *test.cases]
+        return subprocess.run(command, cwd=self.path, capture_output=True, text=True, check=True).stdout.split()
+
+    def command(self, test):
+        return [part.format(build=self.build) for part in test.command]
+
+    def run(self, unit, scratch, limit, variables):
+        """Runs a case until its first failure: None, or what failed; and its seconds."""
+        name, case = unit
+        log = os.path.join(scratch, "log")
+        environment = os.environ | variables | {
             "PAWL_TEST_SCALE": SCALE,
             "PAWL_TEST_LIMIT": "3600",  # of real time, which says little
-            "TMPDIR": self.scratch,
+            "TMPDIR": scratch,
         }
         with open(log, "wb") as out:
             child = subprocess.Popen(
-                command,
+                self.command(killers.TESTS[name]) + ([case] if case is not None else []),
                 cwd=self.path,
                 stdin=subprocess.DEVNULL,
                 stdout=out,
                 stderr=subprocess.STDOUT,
                 env=environment,
                 start_new_session=True,
-                preexec_fn=None if name == "tools" else limit_resources,
+                preexec_fn=None if name in killers.UNLIMITED else limit_resources,
             )
         running.add(child.pid)
         try:
             clock = OwnTime(child.pid)
-            return watch(child, log, clock, HANGS + 4 * self.seconds[name])
+            return watch(child, log, clock, limit), clock.longest
         finally:
-            self.longest = clock.longest
             end_session(child.pid)
             running.discard(child.pid)
             child.wait()
