@@ -230,7 +230,7 @@ def hint_refuses_threads_that_do_not_fit():
 @test
 def hint_forgets_processes_that_are_killed():
     with service() as (process, path):
-        files = len(os.listdir(f"/proc/{process.pid}/fd"))
+        files = len(os.listdir(f"/proc/{process.pid}/fd"))  # perhaps with the connection that was answered last
         for _ in range(5):
             ends = os.pipe()
             child = os.fork()
@@ -248,7 +248,7 @@ def hint_forgets_processes_that_are_killed():
             os.waitpid(child, 0)
             check(status == bytes([DONE]) and counted == (1, 1), f"{status} {counted}")
             eventually(lambda: registered(path) == (0, 0), "it is still there")
-        eventually(lambda: len(os.listdir(f"/proc/{process.pid}/fd")) == files, "descriptors are left")
+        eventually(lambda: len(os.listdir(f"/proc/{process.pid}/fd")) <= files, "descriptors are left")
 
 
 @test
@@ -316,7 +316,7 @@ def hint_holds_a_crowd():
             crowd.stdout.close()
             crowd.wait()
         eventually(lambda: registered(path) == (0, 0), "they are still there")
-        eventually(lambda: len(os.listdir(f"/proc/{process.pid}/fd")) == files, "descriptors are left")
+        eventually(lambda: len(os.listdir(f"/proc/{process.pid}/fd")) <= files, "descriptors are left")
         check(join(path)[0] == DONE, "there is no room after all")
 
 
