@@ -38,6 +38,12 @@ static inline bool may_unlock_here(const mutex *m)
 
 /* ---- out of line */
 
+/* Not a thread that never locked: it does not know its tid yet, and a free mutex has no owner. */
+static bool is_own(const mutex *m)
+{
+    return self.tid != 0 && owner_of(m) == self.tid;
+}
+
 /* Not one that was destroyed. */
 static bool is_valid(const mutex *m)
 {
@@ -82,7 +88,7 @@ __attribute__((noinline)) static int lock_counted(mutex *m, const void *site)
 
 static bool may_unlock_counted(const mutex *m)
 {
-    return is_plain_counted(m) && is_ready_to_unlock() && owner_of(m) == self.tid;
+    return is_plain_counted(m) && is_ready_to_unlock() && is_own(m);
 }
 
 static int unlock_counted(mutex *m)
@@ -131,7 +137,7 @@ __attribute__((noinline)) static int unlock_slowly(pthread_mutex_t *object)
     mutex *m = mutex_of(object);
     if (may_unlock_counted(m))
         return unlock_counted(m);
-    if (is_plain_recursive(m) && is_ready_to_unlock() && owner_of(m) == self.tid) {
+    if (is_plain_recursive(m) && is_ready_to_unlock() && is_own(m)) {
         if (meta_of(m) & META_DEPTH) {
             atomic_store_explicit(&m->meta, meta_of(m) - 1, memory_order_relaxed);
         } else {

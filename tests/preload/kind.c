@@ -77,6 +77,8 @@ static void recursive_counts(void)
     OK(pthread_mutex_unlock(&m));
     OK(try_elsewhere(&m));
     CHECK_IS(pthread_mutex_unlock(&m), EPERM);
+    CHECK_IS(unlock_by_another(&m), EPERM); /* by one that has never locked */
+    OK(try_elsewhere(&m));
     OK(pthread_mutex_destroy(&m));
 }
 
@@ -252,6 +254,9 @@ static void an_unlock_too_many_does_no_harm(void)
         CHECK_IS(try_elsewhere(&m), EBUSY);
         OK(pthread_mutex_unlock(&m));
         OK(try_elsewhere(&m));
+        result = unlock_by_another(&m); /* by one that has never locked */
+        CHECK(result == 0 || (refuses && result == EPERM));
+        OK(try_elsewhere(&m));
     }
 }
 
@@ -331,6 +336,9 @@ const test_case kind_cases[] = {CASE(each_type_excludes_others),
                                 CASE(new_threads_wait_behind_an_owner_that_has_ended),
                                 CASE(a_normal_mutex_is_a_binary_semaphore),
                                 CASE(an_unlock_too_many_does_no_harm),
+                                {.name = "an_unlock_too_many_does_no_harm_to_statistics",
+                                 .run = an_unlock_too_many_does_no_harm,
+                                 .environment = "PAWL_STATS=/dev/null"},
                                 CASE(destroy_says_if_it_is_locked),
                                 CASE(destroy_never_says_so_without_cause),
                                 CASE(a_destroyed_mutex_is_none),
