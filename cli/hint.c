@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -56,9 +57,28 @@ static request read_request(const struct argp_option *options, const char *doc, 
 
 static int parent = -1; /* a pipe to the process that started the service in the background */
 
+/* systemd, if it waits for that (Type=notify). */
+static void tell_systemd(void)
+{
+    static const char ready[] = "READY=1";
+    const char *at = getenv("NOTIFY_SOCKET");
+    struct sockaddr_un to = {.sun_family = AF_UNIX};
+    if (at == NULL || strlen(at) >= sizeof to.sun_path)
+        return;
+    memcpy(to.sun_path, at, strlen(at));
+    if (at[0] == '@')
+        to.sun_path[0] = '\0';
+    int s = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    sendto(s, ready, strlen(ready), MSG_NOSIGNAL, (struct sockaddr *)&to,
+           (socklen_t)(offsetof(struct sockaddr_un, sun_path) + strlen(at)));
+    if (s >= 0)
+        close(s);
+}
+
 static void tell_parent(void)
 {
     static const char ready = 1;
+    tell_systemd();
     if (parent < 0 || write(parent, &ready, 1) != 1)
         return;
     close(parent);

@@ -586,6 +586,28 @@ def the_unit_is_one_that_systemd_takes():
 
 
 @test
+def hint_says_when_it_is_ready():
+    """As the unit has it: what starts after it finds it."""
+    check("Type=notify" in (harness.root / "hint/pawl-hint.service.in").read_text(), "the unit does not wait")
+    with service() as _:
+        pass  # or it can't be run here at all
+    for name in ("{0}/notify", "@{0}/notify"):
+        with folder() as f:
+            at, path = name.format(f), f"{f}/s"
+            s = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+            s.bind("\0" + at[1:] if at[0] == "@" else at)
+            s.settimeout(300)
+            process = subprocess.Popen([harness.build / "pawl", "hint", "start", "--foreground", "--socket", path], env=environment(NOTIFY_SOCKET=at))
+            try:
+                check(s.recv(100) == b"READY=1", "it says something else")
+                check(ask(path, STATUS)[0] == DONE, "it is not ready")
+            finally:
+                process.terminate()
+                process.wait()
+                s.close()
+
+
+@test
 def hint_needs_no_more_than_the_unit_lets_it():
     """With the capabilities of the unit and no others, a user's thread is registered all the same."""
     if os.geteuid() != 0 or shutil.which("setpriv") is None:
