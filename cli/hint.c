@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -56,9 +57,28 @@ static request read_request(const struct argp_option *options, const char *doc, 
 
 static int parent = -1; /* a pipe to the process that started the service in the background */
 
+/* systemd, if it waits for that (Type=notify). */
+static void tell_systemd(void)
+{
+    static const char ready[] = "READY=1";
+    const char *at = getenv("NOTIFY_SOCKET");
+    struct sockaddr_un to = {.sun_family = AF_UNIX};
+    if (at == NULL || strlen(at) >= sizeof to.sun_path)
+        return;
+    memcpy(to.sun_path, at, strlen(at));
+    if (at[0] == '@')
+        to.sun_path[0] = '\0';
+    int s = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    sendto(s, ready, strlen(ready), MSG_NOSIGNAL, (struct sockaddr *)&to,
+           (socklen_t)(offsetof(struct sockaddr_un, sun_path) + strlen(at)));
+    if (s >= 0)
+        close(s);
+}
+
 static void tell_parent(void)
 {
     static const char ready = 1;
+    tell_systemd();
     if (parent < 0 || write(parent, &ready, 1) != 1)
         return;
     close(parent);
@@ -158,6 +178,15 @@ static int stop_main(int argc, char **argv)
     return EXIT_SUCCESS;
 }
 
+/* Others are told that the service runs, and no more. */
+static bool may_know(int connection)
+{
+    struct ucred service;
+    socklen_t size = sizeof service;
+    return geteuid() == 0 || (getsockopt(connection, SOL_SOCKET, SO_PEERCRED, &service, &size) == 0 &&
+                              service.uid == geteuid());
+}
+
 static int status_main(int argc, char **argv)
 {
     const struct argp_option options[] = {socket_option, {"json", 'j', NULL, 0, "Write JSON", 0}, {0}};
@@ -165,21 +194,25 @@ static int status_main(int argc, char **argv)
         read_request(options, "Show whether the service runs. Exit status 1 if it does not.", argc, argv);
     struct pawl_hint_reply reply = {0};
     int s = ask(r.path, PAWL_HINT_STATUS, &reply);
-    bool runs = s >= 0;
+    bool runs = s >= 0, told = runs && reply.status == PAWL_HINT_DONE && may_know(s);
     if (runs)
         close(s);
     output o;
     output_open(&o, NULL);
     if (r.json)
-        output_json(&o, json_pack("{sb ss si si si si}", "runs", runs, "socket", r.path, "version",
+        output_json(&o, json_pack("{sb ss si si so so}", "runs", runs, "socket", r.path, "version",
                                   (int)reply.version, "pid", (int)reply.pid, "processes",
-                                  (int)reply.processes, "threads", (int)reply.threads));
-    else if (runs)
+                                  told ? json_integer(reply.processes) : json_null(), "threads",
+                                  told ? json_integer(reply.threads) : json_null()));
+    else if (!runs)
+        fprintf(o.file, "no service runs at %s\n", r.path);
+    else if (!told)
+        fprintf(o.file, "version %u runs at %s, process %u\n", (unsigned)reply.version, r.path,
+                (unsigned)reply.pid);
+    else
         fprintf(o.file, "version %u runs at %s, process %u: %u threads of %u processes are registered\n",
                 (unsigned)reply.version, r.path, (unsigned)reply.pid, (unsigned)reply.threads,
                 (unsigned)reply.processes);
-    else
-        fprintf(o.file, "no service runs at %s\n", r.path);
     output_close(&o);
     return runs ? EXIT_SUCCESS : EXIT_BAD_NEWS;
 }

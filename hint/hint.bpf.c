@@ -14,7 +14,8 @@
 #define KERNEL __attribute__((preserve_access_index))
 
 struct cfs_rq {
-    unsigned h_nr_queued, h_nr_runnable;
+    unsigned h_nr_queued, h_nr_runnable; /* since 6.14 */
+    unsigned h_nr_delayed;               /* before     */
     struct rq *rq;
 } KERNEL;
 
@@ -65,12 +66,14 @@ struct {
 
 /* The queue is found from a thread in it. Since 6.12 a thread that sleeps may stay in its queue for a while; it is
  * not ready. */
-static void count(struct task_struct *t)
+static __always_inline void count(struct task_struct *t)
 {
     struct rq *queue = t->se.cfs_rq->rq;
     uint32_t cpu = queue->cpu, ready = queue->nr_running;
     if (bpf_core_field_exists(queue->cfs.h_nr_runnable) && bpf_core_field_exists(queue->cfs.h_nr_queued))
         ready -= queue->cfs.h_nr_queued - queue->cfs.h_nr_runnable;
+    else if (bpf_core_field_exists(queue->cfs.h_nr_delayed))
+        ready -= queue->cfs.h_nr_delayed;
     uint32_t zero = 0;
     struct pawl_hint_cpus *all = bpf_map_lookup_elem(&cpus, &zero);
     if (all != NULL && cpu < PAWL_HINT_CPUS)

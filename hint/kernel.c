@@ -14,6 +14,7 @@
 #include <errno.h>
 #include <stdatomic.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static struct hint *program;
@@ -29,6 +30,15 @@ static void check_others_have_no_programs(void)
         fail("hint: kernel.unprivileged_bpf_disabled is 0: every user could write what this publishes");
 }
 
+/* The BPF program knows threads by their numbers in the outermost name space. Those of another mean other threads. */
+static void check_numbers_mean_the_same(void)
+{
+    const uint32_t first = 0xeffffffc; /* of name spaces for process ids (PROC_PID_INIT_INO) */
+    struct stat about;
+    if (stat("/proc/self/ns/pid", &about) == 0 && (uint32_t)about.st_ino != first)
+        fail("hint: it can't be run in a name space for process ids (a container): start it outside");
+}
+
 /* From now on no descriptor serves to write to it. The BPF program still can. (A descriptor that is read-only from the
  * start can't be mapped: the kernel takes its mapping for a private one.) */
 static bool freeze(int map)
@@ -39,6 +49,7 @@ static bool freeze(int map)
 void hint_load(void)
 {
     check_others_have_no_programs();
+    check_numbers_mean_the_same();
     libbpf_set_print(NULL);
     program = hint__open();
     int error = program != NULL ? hint__load(program) : -errno;

@@ -211,6 +211,14 @@ static void lock(const char *path)
         fail("hint: a service runs already at '%s'", path);
 }
 
+/* What is removed there must be the socket of a service that was killed. */
+static void check_place(const char *path)
+{
+    struct stat about;
+    if (lstat(path, &about) == 0 && !S_ISSOCK(about.st_mode))
+        fail("hint: '%s' is there, and is no socket", path);
+}
+
 static void listen_at(const char *path)
 {
     struct sockaddr_un at = {.sun_family = AF_UNIX};
@@ -238,6 +246,7 @@ void hint_serve(const char *path, void (*ready)(void))
 {
     struct rlimit files = {2 * HINT_SHEETS + 256, 2 * HINT_SHEETS + 256};
     setrlimit(RLIMIT_NOFILE, &files); /* two for each process */
+    check_place(path);
     lock(path);
     catch_signals();
     memset(service.clients, -1, sizeof service.clients);

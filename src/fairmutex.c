@@ -161,7 +161,8 @@ int pawl_fairmutex_lock_until(pawl_fairmutex *m, int clock, const struct timespe
     pawl_sleeper w;
     uint32_t awake = AWAKE;
     pawl_hint_begin();
-    pawl_hint_join();
+    if (deadline == NULL) /* it may take some milliseconds */
+        pawl_hint_join();
     atomic_store_explicit(&w.state, AWAKE, memory_order_relaxed);
     uint64_t before = arrive(m, &w);
     if (before == 0 || spin(&w) || (before == HELD && yield(&w)))

@@ -2,6 +2,7 @@
 #include "hint_service.h"
 
 #include <pawl/cond.h>
+#include <pawl/fairmutex.h>
 #include <pawl/mutex.h>
 #include <pawl/ticket.h>
 
@@ -670,6 +671,47 @@ static void a_mutex_says_whose_it_is(const lock_info *unused)
     end(service);
 }
 
+/* An answer may take some milliseconds. */
+static void whoever_has_a_deadline_does_not_ask(const lock_info *unused)
+{
+    (void)unused;
+    static pawl_fairmutex fair;
+    team_member service[1];
+    struct timespec now = {0, 0};
+    make_maps();
+    begin(getuid());
+    team_start(service, 1, serve, NULL);
+    pawl_mutex_lock(&mutex);
+    pawl_fairmutex_lock(&fair);
+    me.sleeps = 2 * SLEEPS;
+    CHECK(pawl_mutex_lock_until(&mutex, CLOCK_MONOTONIC, &now) == ETIMEDOUT && fake.requests == 0,
+          "for a mutex");
+    CHECK(pawl_fairmutex_lock_until(&fair, CLOCK_MONOTONIC, &now) == ETIMEDOUT && fake.requests == 0,
+          "for a fair mutex");
+    pawl_fairmutex_unlock(&fair);
+    CHECK(pawl_fairmutex_lock_until(&fair, CLOCK_MONOTONIC, NULL) == 0 && fake.requests == 1,
+          "whoever has none does not ask");
+    end(service);
+}
+
+/* A program that has closed one of the first three descriptors may still write there. */
+static void the_first_descriptors_stay_closed(const lock_info *unused)
+{
+    (void)unused;
+    int kept[] = {dup(0), dup(1), dup(2)};
+    int files = open_files() - 3;
+    for (int i = 0; i < 3; i++)
+        close(i);
+    int socket = make_socket(), flags = fcntl(socket, F_GETFD), left = open_files();
+    for (int i = 0; i < 3; i++) {
+        dup2(kept[i], i);
+        close(kept[i]);
+    }
+    CHECK(socket > STDERR_FILENO && flags == FD_CLOEXEC && left == files + 1,
+          "descriptor %d, flags %d, %d open", socket, flags, left - files);
+    close(socket);
+}
+
 /* Service and kernel at once, whatever comes to their minds. */
 static void lie(int me, void *unused)
 {
@@ -733,6 +775,12 @@ static const promise promises[] = {
      .check = waiters_yield_to_those_that_want_the_cpu,
      .subject = "hint"},
     {.name = "a_mutex_says_whose_it_is", .check = a_mutex_says_whose_it_is, .subject = "hint"},
+    {.name = "whoever_has_a_deadline_does_not_ask",
+     .check = whoever_has_a_deadline_does_not_ask,
+     .subject = "hint"},
+    {.name = "the_first_descriptors_stay_closed",
+     .check = the_first_descriptors_stay_closed,
+     .subject = "hint"},
     {.name = "lies_cost_no_wake_up", .check = lies_cost_no_wake_up, .subject = "hint"},
 };
 

@@ -17,6 +17,7 @@ _Atomic(pawl_hint *) pawl_hint_now;
 #if defined(__linux__) && !defined(PAWL_HINT_CPU)
 
 #include <errno.h>
+#include <fcntl.h>
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
@@ -180,6 +181,17 @@ typedef struct answer {
     int files[2]; /* or -1 */
 } answer;
 
+/* None of the first three, which a program may have closed and write to all the same. */
+static int make_socket(void)
+{
+    int s = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+    if (s < 0 || s > STDERR_FILENO)
+        return s;
+    int above = fcntl(s, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+    syscall(SYS_close, s);
+    return above;
+}
+
 static int connected(long patience_us)
 {
     struct sockaddr_un to = {.sun_family = AF_UNIX};
@@ -187,7 +199,7 @@ static int connected(long patience_us)
     struct ucred service;
     socklen_t size = sizeof service;
     memcpy(to.sun_path, path, sizeof path);
-    int s = opened(SOCKET, socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0));
+    int s = opened(SOCKET, make_socket());
     if (s < 0)
         return -1;
     setsockopt(s, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);

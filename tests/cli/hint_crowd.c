@@ -68,12 +68,15 @@ int main(int argc, char **argv)
     long sum[3] = {0};
     int ends[2];
     char end;
-    if (argc < 3 || pipe(ends) != 0)
+    if (argc < 3)
         return 2;
     for (int i = 2; i < argc; i++) { /* one after another: so the last ones are those that are refused */
         pid_t parent = getpid();
         long counts[3] = {0};
-        if (fork() == 0) {
+        pid_t child = pipe(ends) == 0 ? fork() : -1;
+        if (child < 0)
+            return 3;
+        if (child == 0) {
             prctl(PR_SET_PDEATHSIG, SIGKILL);
             if (getppid() != parent)
                 return 3;
@@ -83,8 +86,10 @@ int main(int argc, char **argv)
             for (;;)
                 pause();
         }
+        close(ends[1]); /* else a child that ends early is waited for in vain */
         if (read(ends[0], counts, sizeof counts) != sizeof counts)
             return 3;
+        close(ends[0]);
         for (int k = 0; k < 3; k++)
             sum[k] += counts[k];
     }

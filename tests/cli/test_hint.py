@@ -109,7 +109,25 @@ def hint_needs_a_service_to_stop():
         check(p.returncode == 1 and "no service runs" in p.stdout, p.stdout)
         refused(["hint", "start", "--foreground", "--socket", "hint.sock"], "no path from the root")
         refused(["hint", "start", "--foreground", "--socket", f"{f}/no/folder"], f"{f}/no/folder")
-        check(os.listdir(f) == [], f"left behind: {os.listdir(f)}")
+        pathlib.Path(f"{f}/file").write_text("precious")
+        os.symlink(f"{f}/file", f"{f}/link")
+        for there in ("file", "link"):
+            p = pawl("hint", "start", "--foreground", "--socket", f"{f}/{there}")
+            check(p.returncode == 2 and ("is no socket" in p.stderr or "built without" in p.stderr), p.stderr)
+        check(sorted(os.listdir(f)) == ["file", "link"], f"left behind: {os.listdir(f)}")
+
+
+@test
+def hint_stays_out_of_containers():
+    """There, threads have other numbers than those the kernel counts by: one would be told when another's runs."""
+    if os.geteuid() != 0 or shutil.which("unshare") is None:
+        raise Skipped("it takes root and unshare")
+    with service() as (_, path):
+        p = run("unshare", "--pid", "--fork", harness.build / "pawl", "hint", "start", "--foreground", "--socket", f"{path}2")
+        check(p.returncode == 2 and "name space" in p.stderr, p.stderr)
+        p = run("unshare", "--pid", "--fork", "python3", "-c", "import sys, os; sys.path[:0] = ['%s']\n"
+                "import test_hint\nsys.exit(test_hint.ask('%s', 1, os.getpid(), os.getpid())[0])" % (harness.root / "tests/cli", path))
+        check(p.returncode == NOT_YOURS, f"a thread of a container is registered: {p.returncode} {p.stderr}")
 
 
 @test
@@ -292,6 +310,13 @@ def hint_lets_only_some_stop_it():
                 status = 98 if s not in (DONE, NOT_YOURS) else status
             os._exit(status)
         check(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == FORBIDDEN, "another user stops it")
+        other = {"user": 65534, "group": 65534, "extra_groups": []}
+        p = pawl("hint", "stop", "--socket", path, **other)
+        check(p.returncode == 2 and "only root" in p.stderr, f"{p.returncode} {p.stderr}")
+        said = output("hint", "status", "--socket", path, **other)
+        check("runs at" in said and "registered" not in said, said)
+        said = json.loads(output("hint", "status", "--json", "--socket", path, **other))
+        check(said["runs"] and said["threads"] is None and said["processes"] is None, str(said))
         check(process.poll() is None, "it has ended")
 
 
@@ -299,6 +324,9 @@ def hint_lets_only_some_stop_it():
 def hint_holds_a_crowd():
     """As many threads as fit, and some more; then they are killed, and all is as before."""
     full = 16  # processes with all their slots taken
+    running = int(pathlib.Path("/proc/loadavg").read_text().split()[3].partition("/")[2])
+    if int(pathlib.Path("/proc/sys/kernel/pid_max").read_text()) - running < 1.5 * THREADS:
+        raise Skipped("so many threads would leave others no room here")
     with service() as (process, path), folder() as f:
         p = run("cc", "-O1", "-I", harness.root, "-o", f"{f}/crowd", harness.root / "tests/cli/hint_crowd.c", "-lpthread")
         check(p.returncode == 0, p.stderr)
@@ -496,25 +524,53 @@ def hint_tells_versions_apart():
 
 @test
 def programs_outlive_the_service():
-    """A program with a contended lock, while its service is killed, started, stopped and killed again."""
-    with service() as (process, path):
-        env = environment(PAWL_HINT=path)
-        bench = subprocess.Popen([harness.build / "pawl", "bench", "mutexbench", "--lock", "mcs", "--threads", "8", "--runs", "1", "--duration", "6s", "--json"],
-                                 env=env, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
-        eventually(lambda: bench.poll() is not None or registered(path)[1] >= 2, "nobody registers")
-        seen = registered(path)
-        check(bench.poll() is None and seen[0] == 1, f"registered: {seen}")
-        process.kill()
-        process.wait()
-        again = subprocess.Popen([harness.build / "pawl", "hint", "start", "--foreground", "--socket", path])
+    """A program with contended locks, while its service stands still, goes on, is killed, started, stopped and started again."""
+    with service() as (process, path), folder() as f:
+        p = run("cc", "-O1", "-I", harness.root / "include", "-o", f"{f}/workers", harness.root / "tests/cli/hint_workers.c",
+                harness.build / "src/libpawl.a", "-lpthread")
+        check(p.returncode == 0, p.stderr)
+        program = subprocess.Popen([f"{f}/workers"], env=environment(PAWL_HINT=path), stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        hangs = threading.Timer(300, program.kill)
+        hangs.start()
+        at = ["--socket", path]
+
+        def works(when):
+            program.stdin.write("\n")
+            program.stdin.flush()
+            check(program.stdout.readline() == "on\n", f"it does not work {when}")
+
+        def is_known():
+            return registered(path)[1] >= 2
+
         try:
-            eventually(lambda: pawl("hint", "status", "--socket", path).returncode == 0, "it does not start again")
-            eventually(lambda: bench.poll() is not None or registered(path)[1] >= 1, "nobody comes back")
+            eventually(is_known, "nobody registers")
+            check(registered(path)[0] == 1, "registered twice")
+            works("with a service")
+            process.send_signal(signal.SIGSTOP)
+            works("while the service stands still")
+            time.sleep(1.1)  # until it is not believed any more
+            works("once the service is not believed any more")
+            process.send_signal(signal.SIGCONT)
+            works("when the service goes on")
+            process.kill()
+            process.wait()
+            works("when the service was killed")
+            output("hint", "start", *at)
+            eventually(is_known, "nobody comes back")
+            works("with another service")
+            output("hint", "stop", *at)
+            works("when the service was stopped")
+            output("hint", "start", *at)
+            eventually(is_known, "nobody comes back a second time")
+            works("with a third")
+            program.stdin.close()
+            check(program.wait() == 0, "its locks do not exclude")
         finally:
-            again.kill()
-            again.wait()
-        result = json.loads(bench.communicate()[0])
-        check(bench.returncode == 0 and result, "the program has suffered")
+            hangs.cancel()
+            program.kill()
+            program.wait()
+            program.stdout.close()
+            pawl("hint", "stop", *at)
 
 
 @test
@@ -527,6 +583,28 @@ def the_unit_is_one_that_systemd_takes():
             file.write(unit)
         p = run("systemd-analyze", "verify", "--man=no", f"{f}/pawl-hint.service")
         check(p.returncode == 0 and not p.stderr, p.stderr)
+
+
+@test
+def hint_says_when_it_is_ready():
+    """As the unit has it: what starts after it finds it."""
+    check("Type=notify" in (harness.root / "hint/pawl-hint.service.in").read_text(), "the unit does not wait")
+    with service() as _:
+        pass  # or it can't be run here at all
+    for name in ("{0}/notify", "@{0}/notify"):
+        with folder() as f:
+            at, path = name.format(f), f"{f}/s"
+            s = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+            s.bind("\0" + at[1:] if at[0] == "@" else at)
+            s.settimeout(300)
+            process = subprocess.Popen([harness.build / "pawl", "hint", "start", "--foreground", "--socket", path], env=environment(NOTIFY_SOCKET=at))
+            try:
+                check(s.recv(100) == b"READY=1", "it says something else")
+                check(ask(path, STATUS)[0] == DONE, "it is not ready")
+            finally:
+                process.terminate()
+                process.wait()
+                s.close()
 
 
 @test
