@@ -55,7 +55,7 @@ static debug_mode get_mode(void)
 {
     int known = atomic_load_explicit(&mode, memory_order_relaxed);
     if (PAWL_UNLIKELY(known == UNKNOWN)) {
-        known = mode_from_environment();
+        known = (int)mode_from_environment();
         atomic_store_explicit(&mode, known, memory_order_relaxed);
     }
     return (debug_mode)known;

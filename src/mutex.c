@@ -250,15 +250,15 @@ static void unlock(pawl_mutex *m, uint32_t queue, bool fair)
         pawl_mutex_set_bits(m, PAWL_M_NOBODY, 0);
     uint32_t now = pawl_ticks();
     pawl_mutex_competes(now);
-    deed deed = head == NULL ? NOTHING : fair ? HAND_OFF : judge(m, head, now);
-    if (deed == HAND_OFF) {
+    deed next = head == NULL ? NOTHING : fair ? HAND_OFF : judge(m, head, now);
+    if (next == HAND_OFF) {
         hand_off(b, m, head);
         return;
     }
-    pawl_sleeper *asleep = deed == ROUSE ? pawl_mutex_rouse(m, head) : NULL;
+    pawl_sleeper *asleep = next == ROUSE ? pawl_mutex_rouse(m, head) : NULL;
     release(m);
     pawl_mutex_let_go(b, asleep);
-    if (deed == GIVE_WAY)
+    if (next == GIVE_WAY)
         pawl_yield_once();
 }
 

@@ -258,9 +258,9 @@ static bool leave(pawl_mutex *m, pawl_sleeper *w)
     pawl_sleeper *asleep = NULL;
     bool left = state(w) != PAWL_OWNER;
     if (left) {
-        bool head = pawl_queue_first(b, m) == w;
+        bool first = pawl_queue_first(b, m) == w;
         pawl_mutex_dequeue(b, m, w);
-        if (head && w->next != NULL)
+        if (first && w->next != NULL)
             asleep = pawl_mutex_rouse(m, w->next);
     }
     pawl_mutex_let_go(b, asleep);

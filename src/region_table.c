@@ -63,7 +63,7 @@ int pawl_region_enter(pawl_region **region, void *base, size_t size)
     pawl_region *r = &regions[i];
     if (++attachments == 0)
         attachments = 1;
-    r->seats = (pawl_seat *)((char *)base + PAWL_SEATS_AT);
+    r->seats = (pawl_seat *)(void *)((char *)base + PAWL_SEATS_AT);
     r->seat_count = PAWL_SEATS;
     r->index = i;
     r->serial = attachments;

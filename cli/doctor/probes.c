@@ -150,6 +150,9 @@ static void futex2(finding *f, const char *root)
     f->choice = "not used: a thread waits for one word at a time, and futex() serves that";
 }
 
+/* Of glibc since 2.35: 0 if the kernel or the user did not want it. */
+extern const unsigned int __rseq_size __attribute__((weak));
+
 static void rseq(finding *f, const char *root)
 {
     (void)root;
@@ -161,7 +164,13 @@ static void rseq(finding *f, const char *root)
         FOUND(f, "%lu bytes of features", size);
     else
         FOUND(f, "rseq(): %s", call_outcome(has ? CALL_WORKS : outcome));
-    f->choice = "not used: no lock of Pawl keeps state per CPU";
+    bool registered = &__rseq_size != NULL && __rseq_size != 0;
+    f->choice =
+        registered
+            ? "the C library registers threads: a mutex's waiter learns its CPU from that, and time slices "
+              "take it"
+            : "not used: the C library registers no thread, so a mutex's waiter asks getcpu() for its CPU";
+    f->change = registered ? "GLIBC_TUNABLES=glibc.pthread.rseq=0 does without" : NULL;
 }
 
 static void line_wait(finding *f, const char *root)

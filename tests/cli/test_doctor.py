@@ -53,6 +53,14 @@ def doctor_sees_that_membarrier_is_not_wanted():
 
 
 @test
+def doctor_sees_whether_threads_have_an_rseq_area():
+    f = doctor(env=environment(GLIBC_TUNABLES="glibc.pthread.rseq=0"))["rseq"]
+    check("asks getcpu()" in f["choice"] and f["change"] is None, str(f))
+    f = doctor()["rseq"]
+    check(not f["offered"] or f["change"].startswith("GLIBC_TUNABLES=glibc.pthread.rseq=0 "), str(f))
+
+
+@test
 def doctor_sees_what_the_kernel_refuses():
     with folder() as at:
         preload(at, "refuse", """

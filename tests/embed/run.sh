@@ -121,16 +121,18 @@ for tunable in -DPAWL_SLOTS=1024 -DPAWL_SLOTS=8192 -DPAWL_PARKED_BITS=9 -DPAWL_I
     promise "does_not_link_with_$tunable" does_not_link $tunable
 done
 
-# With link-time optimization, too, the archive has whatever a program needs, and it works.
+# The sources, compiled by others who ask their compiler for more: with link-time optimization, too, the archive has
+# whatever a program needs, and it works.
 names_of() {
     "$@" -g --defined-only | awk 'NF == 3 { print $3 }' | sort -u
 }
 links_with_lto() {
+    strict='-Wall -Wextra -Wpedantic -Werror -Wconversion -Wsign-conversion -Wshadow -Wundef -Wcast-qual'
     include=$(cd "$(dirname "$0")/../../include" && pwd)
     sources=$(find "$(cd "$(dirname "$0")/../../src" && pwd)" -name '*.c')
     mkdir "$work/lto"
     # shellcheck disable=SC2086 # one word each
-    (cd "$work/lto" && ${CC:-cc} -flto -O1 -D_GNU_SOURCE -DPAWL_NO_HOOKS -I "$include" -c $sources) &&
+    (cd "$work/lto" && ${CC:-cc} -flto -O1 $strict -D_GNU_SOURCE -DPAWL_NO_HOOKS -I "$include" -c $sources) &&
         gcc-ar rcs "$work/lto/libpawl.a" "$work"/lto/*.o || return
     names_of nm "$build/src/libpawl.a" >"$work/names"
     names_of gcc-nm "$work/lto/libpawl.a" | comm -23 "$work/names" - >"$work/lost"

@@ -185,11 +185,11 @@ vendored() {
     # As its README says: what is in src/ without the flag of freestanding.
     if [ -n "$sources" ]; then
         # shellcheck disable=SC2086 # one word each
-        (cd "$at" && $compiler -std=gnu11 -O1 -Wall -Wextra -Werror -D_GNU_SOURCE -DPAWL_NO_HOOKS -Iinclude -pthread -c $sources)
+        (cd "$at" && $compiler $strict -std=gnu11 -O1 -D_GNU_SOURCE -DPAWL_NO_HOOKS -Iinclude -pthread -c $sources)
         sources=$(find "$at" -name '*.o')
     fi
     # shellcheck disable=SC2086
-    $compiler -std=gnu11 -O1 -Wall -Wextra -Werror $flags "-DLOCK=${lock#pawl_}" -I "$at/include" \
+    $compiler $strict -std=gnu11 -O1 $flags "-DLOCK=${lock#pawl_}" -I "$at/include" \
         "$here/vendored.c" $sources -pthread -o "$at/program"
     "$at/program"
     nm "$at/program" >"$at/names"
