@@ -103,12 +103,18 @@ class Work:
         self.lock = threading.Lock()
         self.outcomes = {}
         self.kills = collections.defaultdict(collections.Counter)  # by file: how often a case has killed, and by its name
+        for o in read_outcomes().values():
+            if o["by"] is not None:
+                self.count_kill(o["key"].split(":")[0], (o["by"][0], o["by"][1] or None))
         asked = sorted({t for tests in self.tests.values() for t in tests})
         self.woven = together.Woven(place, todo, sorted({t for name in asked for t in killers.TESTS[name].targets}))
         self.seconds, self.reached = {}, {}
         units = [(name, case) for name in asked for case in place.cases(name)]
         print(f"{len(todo)} mutations, {len(units)} cases", file=sys.stderr)
         self.in_parallel(self.record_unit, units)
+
+    def count_kill(self, file, unit):
+        self.kills[file].update([unit, unit[1]])
 
     def in_parallel(self, function, arguments):
         with concurrent.futures.ThreadPoolExecutor(self.jobs) as pool:
@@ -154,7 +160,7 @@ class Work:
             failed, _ = self.place.run(unit, scratch, limit, variables)
             # The second of three failures settles it; a hang does at once.
             if failed and (failed.endswith("(hangs)") or any(self.place.run(unit, scratch, limit, variables)[0] for _ in range(2))):
-                self.kills[mutation.file].update([unit, unit[1]])
+                self.count_kill(mutation.file, unit)
                 return unit[0], unit[1] or "", failed
         return None
 
