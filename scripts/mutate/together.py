@@ -14,14 +14,15 @@ import tree
 MOST = 1 << 16  # mutations in a build
 
 # In each file, and once in what is compiled from several. It declares what it calls: the file's headers come later. A
-# program's first calls may come before libc knows the environment, none of these may be a cancellation point, and tests
-# count the calls of libc's syscall().
+# program's first calls may come before libc knows the environment, none of these may be a cancellation point, tests count
+# the calls of libc's syscall(), and what the lab saw here would be data races.
 SWITCH = (
     b"""#ifndef PAWL_MUTANTS
 #define PAWL_MUTANTS
+#define PAWL_UNSEEN __attribute__((no_sanitize_thread))
 #include <asm/unistd.h>
 #ifdef __x86_64__
-static long pawl_mutants_call(long number, long a, long b, long c, long d, long e, long f)
+PAWL_UNSEEN static long pawl_mutants_call(long number, long a, long b, long c, long d, long e, long f)
 {
     register long r10 __asm__("r10") = d, r8 __asm__("r8") = e, r9 __asm__("r9") = f;
     __asm__ volatile("syscall" : "+a"(number) : "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8), "r"(r9) : "rcx", "r11", "memory");
@@ -31,11 +32,11 @@ static long pawl_mutants_call(long number, long a, long b, long c, long d, long 
 extern long pawl_mutants_call(long, ...) __asm__("syscall");
 #endif
 extern int pawl_mutants_atoi(const char *) __asm__("atoi");
-static long pawl_mutants_open(const char *path, int flags)
+PAWL_UNSEEN static long pawl_mutants_open(const char *path, int flags)
 {
     return pawl_mutants_call(__NR_openat, -100, (long)path, flags, 0, 0, 0);
 }
-static const char *pawl_mutants_variable(const char *name)
+PAWL_UNSEEN static const char *pawl_mutants_variable(const char *name)
 {
     static char text[1 << 16];
     long n, size = 0, file = pawl_mutants_open("/proc/self/environ", 0);
@@ -49,7 +50,7 @@ static const char *pawl_mutants_variable(const char *name)
             return at + length;
     return 0;
 }
-static int pawl_is_mutant(int number)
+PAWL_UNSEEN static int pawl_is_mutant(int number)
 {
     static int chosen = -1;
     static unsigned char *reached;
