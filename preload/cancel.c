@@ -55,8 +55,6 @@ static int lock_in_slices(attempt *a, const request *r)
 __attribute__((noinline)) static int lock_as_one_call(attempt *a, const request *r)
 {
     a->counted = stats_on;
-    if (a->counted)
-        stats_not_asked(&a->call);
     int error = lock_in_slices(a, r);
     if (a->counted && error != 0)
         stats_failed(&a->call, error == ETIMEDOUT);
@@ -76,7 +74,7 @@ static void unlock_again(void *argument)
 
 int lock_cancelable(mutex *m, const request *r)
 {
-    attempt a = {.mutex = m};
+    attempt a = {.mutex = m}; /* and a call that has not asked */
     int error;
     pthread_cleanup_push(unlock_again, &a);
     error = lock_as_one_call(&a, r);

@@ -11,15 +11,13 @@
 static bool push(pawl_reciprocating *l, pawl_reciprocating_ctx *c, pawl_node *mine)
 {
     for (;;) {
-        uint64_t below = atomic_load_explicit(&l->arrivals, memory_order_relaxed);
-        if (below == 0 && pawl_reciprocating_try_acquire(l, c))
+        if (pawl_reciprocating_try_acquire(l, c))
             return false;
-        if (below == 0)
-            continue;
+        uint64_t below = atomic_load_explicit(&l->arrivals, memory_order_relaxed);
         atomic_store_explicit(&mine->next, below, memory_order_relaxed);
-        if (pawl_cas_release(&l->arrivals, below,
-                             pawl_address(mine) |
-                                 PAWL_RECIPROCATING_TIMED)) /* B: publishes gate and `next` */
+        if (below != 0 && pawl_cas_release(&l->arrivals, below,
+                                           pawl_address(mine) |
+                                               PAWL_RECIPROCATING_TIMED)) /* B: publishes gate and `next` */
             return true;
     }
 }

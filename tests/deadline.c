@@ -85,6 +85,31 @@ static void deadlines_are_kept(void)
     with->unlock(&c);
 }
 
+static void expect_clean_node(int me, void *unused)
+{
+    (void)me, (void)unused;
+    struct timespec late = in_ns(CLOCK_MONOTONIC, INT64_C(3600000000000));
+    ctx c;
+    CHECK(with->clocklock(&c, CLOCK_MONOTONIC, &late) == 0, "an hour ahead");
+    with->unlock(&c);
+    pawl_node *n = pawl_node_get();
+    CHECK(atomic_load(&n->next) == 0, "whoever gets its node next finds a successor there");
+    pawl_node_put(n);
+}
+
+static void nothing_is_left_in_its_node(void)
+{
+    team_member team[1];
+    ctx c;
+    with->lock(&c);
+    uint64_t last = atomic_load(word);
+    team_start(team, 1, expect_clean_node, NULL);
+    while (atomic_load(word) == last)
+        sched_yield();
+    with->unlock(&c);
+    team_join(team, 1);
+}
+
 /* Waiters in a known order; every other one has a deadline, which comes. */
 typedef struct line {
     atomic_int arrived, left, entered, log[THREADS];
@@ -195,6 +220,7 @@ static void nothing_is_lost(void)
     }
 
 BOTH(deadlines_are_kept)
+BOTH(nothing_is_left_in_its_node)
 BOTH(those_who_stay_keep_their_order)
 BOTH(nothing_is_lost)
 
@@ -206,6 +232,7 @@ BOTH(nothing_is_lost)
 
 static const promise promises[] = {
     OF(deadlines_are_kept),
+    OF(nothing_is_left_in_its_node),
     OF(those_who_stay_keep_their_order),
     OF(nothing_is_lost),
 };

@@ -3,13 +3,40 @@
 
 #include <pawl/ticket.h>
 #include "../src/hardware.h"
+#include "../src/park/hint.h"
 #include "../src/park/word.h"
+#include "../src/park/yield.h"
 
+#include <limits.h>
 #include <stdlib.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
+
+/* Yields of a waiter, so many of which pay, and its sleeps; with a hint that this test gives. */
+static int turns, worthwhile, sleeps;
+static pawl_cpu cpu = PAWL_CPU_UNKNOWN;
+
+static bool fake_yield(void)
+{
+    return turns++ < worthwhile;
+}
+
+static void fake_slept(void)
+{
+    sleeps++;
+}
+
+static pawl_cpu fake_cpu(void)
+{
+    return cpu;
+}
+
+#define pawl_yield      fake_yield
+#define pawl_hint_slept fake_slept
+#define pawl_hint_cpu   fake_cpu
+#include "../src/wait.c"
 
 static const char *program;
 
@@ -171,9 +198,35 @@ static void a_spinning_phase_is_shorter_by_hardware_waits(const lock_info *unuse
     CHECK(looks_after(&me) == 100 && atomic_load(&hardware_waits) == 0, "waits while it could yield");
 }
 
+static void a_waiter_yields_as_long_as_it_pays(const lock_info *unused)
+{
+    (void)unused;
+    static const struct {
+        pawl_cpu cpu;
+        int worthwhile, turns;
+    } cases[] = {{PAWL_CPU_OURS, 9, 0},
+                 {PAWL_CPU_UNKNOWN, 9, 0},
+                 {PAWL_CPU_WANTED, 0, 1},
+                 {PAWL_CPU_WANTED, 9, 10},
+                 {PAWL_CPU_WANTED, INT_MAX, PAWL_WAIT_YIELDS}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        pawl_waiter me = {.looks = 100, .most = 100};
+        cpu = cases[i].cpu;
+        worthwhile = cases[i].worthwhile;
+        turns = sleeps = 0;
+        while (me.state == PAWL_LOOKING && turns < 1000)
+            pawl_wait_turn(&me, &word, 0, PAWL_ANY);
+        CHECK(turns == cases[i].turns && sleeps == 1, "case %zu: %d yields, %d sleeps", i, turns, sleeps);
+        pawl_wait_over(&me, &word);
+    }
+}
+
 static const promise promises[] = {
     {.name = "a_spinning_phase_is_shorter_by_hardware_waits",
      .check = a_spinning_phase_is_shorter_by_hardware_waits,
+     .subject = "wait"},
+    {.name = "a_waiter_yields_as_long_as_it_pays",
+     .check = a_waiter_yields_as_long_as_it_pays,
      .subject = "wait"},
     {.name = "environment_chooses", .check = environment_chooses, .subject = "wait"},
     {.name = "unknown_values_are_refused", .check = unknown_values_are_refused, .subject = "wait"},

@@ -103,12 +103,18 @@ class Work:
         self.lock = threading.Lock()
         self.outcomes = {}
         self.kills = collections.defaultdict(collections.Counter)  # by file: how often a case has killed, and by its name
+        for o in read_outcomes().values():
+            if o["by"] is not None:
+                self.count_kill(o["key"].split(":")[0], (o["by"][0], o["by"][1] or None))
         asked = sorted({t for tests in self.tests.values() for t in tests})
         self.woven = together.Woven(place, todo, sorted({t for name in asked for t in killers.TESTS[name].targets}))
         self.seconds, self.reached = {}, {}
         units = [(name, case) for name in asked for case in place.cases(name)]
         print(f"{len(todo)} mutations, {len(units)} cases", file=sys.stderr)
         self.in_parallel(self.record_unit, units)
+
+    def count_kill(self, file, unit):
+        self.kills[file].update([unit, unit[1]])
 
     def in_parallel(self, function, arguments):
         with concurrent.futures.ThreadPoolExecutor(self.jobs) as pool:
@@ -129,8 +135,8 @@ class Work:
         print(f"not asked, because it fails without any mutation: {unit[0]} {unit[1] or ''}", file=sys.stderr)
 
     def units_for(self, mutation):
-        """Those that come by: the ones that have killed most in its file, then those that come by more often, as a child of fork
-        does by what begins a process, then the quick ones. For a mutation that is not in
+        """Those that come by: the ones that have killed most in its file, then those of a program of which few come by, then those
+        that come by more often, as a child of fork does by what begins a process, then the quick ones. For a mutation that is not in
         the build, or that no case came by when they were recorded: those that come by its function."""
         numbers = {self.woven.number.get(mutation.name)}
         mine = [u for u in self.seconds if u[0] in self.tests[mutation.name]]
@@ -145,7 +151,8 @@ class Work:
         for unit in sorted(found, key=lambda u: (-kills[u], -times[u], self.seconds[u])):
             rank[unit] = asked[unit[1] or unit[0]]  # a case under one library, before it is asked under another
             asked[unit[1] or unit[0]] += 1
-        return sorted(found, key=lambda u: (rank[u], -kills[u[1]], -times[u].bit_length(), self.seconds[u]))[:MOST]
+        come = collections.Counter(test for test, _ in found)
+        return sorted(found, key=lambda u: (rank[u], -kills[u[1]], come[u[0]], -times[u].bit_length(), self.seconds[u]))[:MOST]
 
     def judge(self, mutation, scratch, variables):
         """The case that kills it, and how, or None."""
@@ -154,7 +161,7 @@ class Work:
             failed, _ = self.place.run(unit, scratch, limit, variables)
             # The second of three failures settles it; a hang does at once.
             if failed and (failed.endswith("(hangs)") or any(self.place.run(unit, scratch, limit, variables)[0] for _ in range(2))):
-                self.kills[mutation.file].update([unit, unit[1]])
+                self.count_kill(mutation.file, unit)
                 return unit[0], unit[1] or "", failed
         return None
 

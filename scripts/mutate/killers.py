@@ -82,7 +82,7 @@ TESTS = {
     "settings": commands("tests/profile", "test_tune.py", PROFILED)._replace(cases=["settings_of_the_mutex_are_those_of_the_environment"]),
 }
 
-MUTEXES = ["releases", "handoff", "head", "hint", "queue", "reentry", "cond", "mutex", "cond_order", "manners", "fairmutex", "idle", "destruction", "plural", "forks", "check_mutex", "conform_mutex"]
+MUTEXES = ["releases", "handoff", "head", "hint", "timeslice", "queue", "reentry", "cond", "mutex", "cond_order", "manners", "fairmutex", "idle", "destruction", "plural", "forks", "check_mutex", "conform_mutex"]
 LOCKS = ["policy", "nodes", "trylock", "thread_exit", "semaphore", "deadline", "hapax", "tardy", "churn", "forks", "check_locks", "conform_mcs"]
 PRELOAD = ["conform_mutex", "conform_mcs", "conform_clh", "conform_hemlock", "malloc"]
 STATS = ["stats", "profile", "counts"]
@@ -115,7 +115,7 @@ CHOICE = [
     ("^src/wait", LOCKS + ["parking", "idle", "hint"]),
     ("^src/hardware", ["hardware", *LOCKS]),
     ("^src/sandbox", ["kernel", "conform_mcs"]),
-    ("^src/mutex_call", ["told", "reports", "manners"]),
+    ("^src/mutex_call", ["told", "reports", "manners", "handoff"]),
     ("^src/cond", ["cond_steps", *MUTEXES]),
     ("^src/fairmutex", ["fair_steps", *MUTEXES, "conform_fair"]),
     ("^src/(mcs|reciprocating|leave)", ["deadline", "check_timed", *LOCKS]),

@@ -14,42 +14,53 @@ import tree
 MOST = 1 << 16  # mutations in a build
 
 # In each file, and once in what is compiled from several. It declares what it calls: the file's headers come later. A
-# program's first calls may come before libc knows the environment, and none of these may be a cancellation point.
+# program's first calls may come before libc knows the environment, none of these may be a cancellation point, tests count
+# the calls of libc's syscall(), and what the lab saw here would be data races.
 SWITCH = (
     b"""#ifndef PAWL_MUTANTS
 #define PAWL_MUTANTS
+#define PAWL_UNSEEN __attribute__((no_sanitize_thread))
 #include <asm/unistd.h>
-extern long pawl_mutants_call(long, ...) __asm__("syscall");
-extern int pawl_mutants_atoi(const char *) __asm__("atoi");
-static long pawl_mutants_open(const char *path, int flags)
+#ifdef __x86_64__
+PAWL_UNSEEN static long pawl_mutants_call(long number, long a, long b, long c, long d, long e, long f)
 {
-    return pawl_mutants_call(__NR_openat, -100, path, flags);
+    register long r10 __asm__("r10") = d, r8 __asm__("r8") = e, r9 __asm__("r9") = f;
+    __asm__ volatile("syscall" : "+a"(number) : "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8), "r"(r9) : "rcx", "r11", "memory");
+    return number;
 }
-static const char *pawl_mutants_variable(const char *name)
+#else
+extern long pawl_mutants_call(long, ...) __asm__("syscall");
+#endif
+extern int pawl_mutants_atoi(const char *) __asm__("atoi");
+PAWL_UNSEEN static long pawl_mutants_open(const char *path, int flags)
+{
+    return pawl_mutants_call(__NR_openat, -100, (long)path, flags, 0, 0, 0);
+}
+PAWL_UNSEEN static const char *pawl_mutants_variable(const char *name)
 {
     static char text[1 << 16];
     long n, size = 0, file = pawl_mutants_open("/proc/self/environ", 0);
-    while (file >= 0 && (n = pawl_mutants_call(__NR_read, file, text + size, sizeof text - 1 - size)) > 0)
+    while (file >= 0 && (n = pawl_mutants_call(__NR_read, file, (long)(text + size), sizeof text - 1 - size, 0, 0, 0)) > 0)
         size += n;
     if (file >= 0)
-        pawl_mutants_call(__NR_close, file);
+        pawl_mutants_call(__NR_close, file, 0, 0, 0, 0, 0);
     unsigned long length = __builtin_strlen(name);
     for (char *at = text; at < text + size; at += __builtin_strlen(at) + 1)
         if (__builtin_strncmp(at, name, length) == 0)
             return at + length;
     return 0;
 }
-static int pawl_is_mutant(int number)
+PAWL_UNSEEN static int pawl_is_mutant(int number)
 {
     static int chosen = -1;
     static unsigned char *reached;
     if (chosen < 0) {
         const char *path = pawl_mutants_variable("PAWL_MUTANTS_REACHED=");
         long file = path ? pawl_mutants_open(path, 2) : -1;
-        long page = file >= 0 ? pawl_mutants_call(__NR_mmap, 0L, %dL, 3, 1, file, 0L) : -1;
-        reached = page != -1 ? (unsigned char *)page : 0;
+        long page = file >= 0 ? pawl_mutants_call(__NR_mmap, 0, %d, 3, 1, file, 0) : -1;
+        reached = page > 0 ? (unsigned char *)page : 0;
         if (file >= 0)
-            pawl_mutants_call(__NR_close, file);
+            pawl_mutants_call(__NR_close, file, 0, 0, 0, 0, 0);
         const char *text = pawl_mutants_variable("PAWL_MUTANT=");
         chosen = text ? pawl_mutants_atoi(text) : 0;
     }

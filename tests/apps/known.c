@@ -57,7 +57,8 @@ static void spin(int n)
     pthread_spinlock_t lock;
     pthread_spin_init(&lock, PTHREAD_PROCESS_PRIVATE);
     for (int i = 0; i < n; i++) {
-        pthread_spin_lock(&lock);
+        if ((i % 2 == 0 ? pthread_spin_trylock : pthread_spin_lock)(&lock) != 0)
+            abort();
         pthread_spin_unlock(&lock);
     }
     pthread_spin_destroy(&lock);

@@ -10,7 +10,7 @@
 
 #include "../../src/debug.c"
 
-#define leave leave_thread /* debug.c has one, too */
+#define leave leave_thread                 /* debug.c has one, too */
 #pragma GCC diagnostic ignored "-Waddress" /* debug mode is not missing here */
 #include "../../src/thread_exit.c"
 
@@ -104,6 +104,11 @@ static void unlock_call(void *m)
     pawl_mutex_unlock_call(m);
 }
 
+static void unlock_fair_call(void *m)
+{
+    pawl_mutex_unlock_fair_call(m);
+}
+
 static void post(void *s)
 {
     pawl_semaphore_post(s);
@@ -173,7 +178,8 @@ static void calls_tell_the_same_in_debug_mode_only(const lock_info *unused)
     tells(try_call, &m, "quiet quiet loud clean loud");
     tells(unlock_call, &m, "released quiet quiet loud loud");
     tells(try_call, &m, "quiet quiet loud quiet loud clean loud taken");
-    tells(unlock_call, &m, "released quiet quiet loud loud");
+    tells(unlock_fair_call, &m, "released quiet quiet loud loud");
+    CHECK(pawl_mutex_trylock(&m), "not unlocked");
 }
 
 static void valgrind_knows_what_a_semaphore_orders(const lock_info *unused)

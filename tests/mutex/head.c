@@ -13,7 +13,7 @@
 static bool test_yield(void), test_yield_alone(void);
 static void test_yield_once(void);
 static uint32_t test_slot(void);
-static int pauses;
+static int pauses, rare_arrivals;
 
 static inline void test_pause(void)
 {
@@ -21,11 +21,18 @@ static inline void test_pause(void)
     pawl_pause();
 }
 
-#define pawl_yield       test_yield
-#define pawl_yield_alone test_yield_alone
-#define pawl_yield_once  test_yield_once
-#define pawl_hint_slot   test_slot
-#define pawl_pause       test_pause
+static void test_enqueue_rare(pawl_bucket *b, pawl_mutex *m, pawl_sleeper *w)
+{
+    rare_arrivals++;
+    pawl_mutex_enqueue_rare(b, m, w);
+}
+
+#define pawl_yield              test_yield
+#define pawl_yield_alone        test_yield_alone
+#define pawl_yield_once         test_yield_once
+#define pawl_hint_slot          test_slot
+#define pawl_pause              test_pause
+#define pawl_mutex_enqueue_rare test_enqueue_rare
 #include "../../src/mutex_lock.c"
 
 static void the_more_often_it_lost_the_longer_it_sleeps(const lock_info *unused)
@@ -222,6 +229,25 @@ static void a_newcomer_yields_before_it_queues_up(const lock_info *unused)
     CHECK(!yields_first(0) && yields == 1, "%d yields, though another thread has run", yields);
     set_losses(&mutex, 1);
     CHECK(!yields_first(1) && yields == 0, "yields where heads lose");
+}
+
+/* By when it last competed. */
+static void only_those_that_come_rarely_go_first(const lock_info *unused)
+{
+    (void)unused;
+    const uint32_t rare = PAWL_TICKS(50000); /* as in src/mutex.c */
+    for (uint32_t ago = 0; ago <= 2 * rare; ago += 2 * rare) {
+        uint32_t begin;
+        do { /* unless this thread was kept from running */
+            struct timespec deadline = in_ns(CLOCK_MONOTONIC, 1000);
+            behind(0, 0, 0);
+            rare_arrivals = worthwhile = 0;
+            begin = pawl_ticks();
+            pawl_mutex_competes(begin - ago);
+            CHECK(pawl_mutex_lock_until(&mutex, CLOCK_MONOTONIC, &deadline) == ETIMEDOUT, "not held?");
+        } while (ago == 0 && pawl_ticks() - begin > rare);
+        CHECK(rare_arrivals == (ago > 0), "%u ticks after the last time", ago);
+    }
 }
 
 /* ---- whose it is */
@@ -431,6 +457,7 @@ static const promise promises[] = {
     ONE("mutex", it_looks_as_long_as_it_competes),
     ONE("mutex", whoever_has_asked_stays_up),
     ONE("mutex", a_newcomer_yields_before_it_queues_up),
+    ONE("mutex", only_those_that_come_rarely_go_first),
     ONE("mutex", whoever_has_waited_signs),
     ONE("mutex", an_owner_that_is_off_is_not_spun_for),
     ONE("mutex", a_sleep_ends_in_time),

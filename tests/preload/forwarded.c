@@ -70,6 +70,21 @@ static void shared_objects_work_between_processes(void)
     }
 }
 
+/* The first that the library sees of glibc's locks is a trylock, or a destruction. */
+static void shared_objects_may_be_tried_first(void)
+{
+    shared *s = map_shared(-1);
+    share(s, false, PTHREAD_MUTEX_NORMAL);
+    pthread_spinlock_t unlocked = s->spin;
+    OK(pthread_spin_trylock(&s->spin));
+    OK(pthread_spin_unlock(&s->spin));
+    CHECK_IS(s->spin, unlocked);
+    OK(pthread_mutex_trylock(&s->mutex));
+    CHECK_IS(pthread_mutex_destroy(&s->mutex), EBUSY);
+    OK(pthread_mutex_unlock(&s->mutex));
+    OK(pthread_mutex_destroy(&s->mutex));
+}
+
 static void a_shared_condvar_wakes_another_process(void)
 {
     shared *s = map_shared(-1);
@@ -356,6 +371,7 @@ static void rwlocks_and_barriers_work_beside(void)
 }
 
 const test_case forwarded_cases[] = {CASE(shared_objects_work_between_processes),
+                                     CASE(shared_objects_may_be_tried_first),
                                      CASE(a_shared_condvar_wakes_another_process),
                                      CASE(a_process_without_the_library_shares_them),
                                      CASE(a_robust_mutex_tells_of_a_dead_owner),

@@ -18,6 +18,7 @@
  *            for ever, until it is killed; with another argument, by somebody else. With `only`: nothing but for ever
  *   heir     a child's thread wants a mutex that the thread which forked had, for at least 60 ms; two signal handlers interrupt it
  *   sliced   a thread that may be cancelled at any instruction wants a mutex for at least 200 ms; then another, that is cancelled
+ *   overdue  such a thread wants a mutex for 30 ms, in vain
  *   checked  the owner of an error-checking mutex asks for it, without waiting
  */
 #include "asleep.h"
@@ -421,6 +422,26 @@ static void wait_in_slices(void)
     pthread_mutex_unlock(&mutex);
 }
 
+static void *want_it_briefly(void *argument)
+{
+    struct timespec soon;
+    pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, NULL);
+    clock_gettime(CLOCK_REALTIME, &soon);
+    soon.tv_sec += (soon.tv_nsec += 30000000) / 1000000000;
+    soon.tv_nsec %= 1000000000;
+    pthread_mutex_timedlock(&mutex, &soon);
+    return argument;
+}
+
+static void wait_in_slices_in_vain(void)
+{
+    pthread_t other;
+    pthread_mutex_lock(&mutex);
+    pthread_create(&other, NULL, want_it_briefly, NULL);
+    pthread_join(other, NULL);
+    pthread_mutex_unlock(&mutex);
+}
+
 static void try_checked(void)
 {
     pthread_mutexattr_t checks;
@@ -496,6 +517,8 @@ int main(int argc, char **argv)
         inherit();
     if (strcmp(how, "sliced") == 0)
         wait_in_slices();
+    if (strcmp(how, "overdue") == 0)
+        wait_in_slices_in_vain();
     if (strcmp(how, "checked") == 0)
         try_checked();
     if (strcmp(how, "load") == 0)

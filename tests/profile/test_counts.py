@@ -145,6 +145,14 @@ def a_wait_of_a_thread_that_may_be_cancelled_at_any_instruction_is_one():
 
 
 @test
+def a_wait_in_slices_that_times_out_is_one_in_vain():
+    with folder() as f:
+        output("run", f"--stats={f}/s", "--", awkward(), "overdue")
+        s = json.loads(pathlib.Path(f, "s").read_text())
+        check((s["acquisitions"], s["waits_in_vain"]) == (1, 1), str(s))
+
+
+@test
 def an_owner_that_asks_again_is_refused():
     with folder() as f:
         process = profiled(f, awkward(), "checked")["processes"][0]
