@@ -23,7 +23,8 @@
  *            status 3: it does not
  *   c11      the same with C11's functions, and a wait for a mutex before
  *   stray    a child of _Fork() unlocks its copy of a spin lock, and exits; its parent holds the lock for 30 ms more, and is killed
- *   kinds    a recursive mutex is locked and relocked a hundred times, a mutex is tried and a spin lock locked as often
+ *   kinds    a recursive mutex is locked and relocked 200 times, a mutex is tried and a spin lock locked as often. Exit status 3: an
+ *            unlock did not do what it should
  */
 #include "asleep.h"
 
@@ -559,36 +560,36 @@ static void leave_a_stray(void)
 
 static pthread_mutex_t recursive = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
 
+static void relock(void)
+{
+    pthread_mutex_lock(&recursive);
+    pthread_mutex_lock(&recursive);
+    if (pthread_mutex_unlock(&recursive) != 0 || pthread_mutex_unlock(&recursive) != 0 ||
+        pthread_mutex_unlock(&recursive) != EPERM)
+        exit(3);
+}
+
+static void try(void)
+{
+    if (pthread_mutex_trylock(&mutex) != 0)
+        exit(3);
+    pthread_mutex_unlock(&mutex);
+}
+
+static void spin_once(void)
+{
+    pthread_spin_lock(&spin);
+    pthread_spin_unlock(&spin);
+}
+
 static void use_kinds(void)
 {
+    static void (*const uses[])(void) = {relock, try, spin_once};
     pthread_spin_init(&spin, PTHREAD_PROCESS_PRIVATE);
-    for (int i = 0; i < 100; i++) {
-        pthread_mutex_lock(&recursive);
-        pthread_mutex_lock(&recursive);
-        pthread_mutex_unlock(&recursive);
-        pthread_mutex_unlock(&recursive);
-        pthread_mutex_unlock(&recursive); /* EPERM */
-        if (pthread_mutex_trylock(&mutex) != 0)
-            exit(3);
-        pthread_mutex_unlock(&mutex);
-        pthread_spin_lock(&spin);
-        pthread_spin_unlock(&spin);
-    }
-    for (int i = 0; i < 100; i++) { /* now of the lock that was used last */
-        pthread_mutex_lock(&recursive);
-        pthread_mutex_lock(&recursive);
-        pthread_mutex_unlock(&recursive);
-        pthread_mutex_unlock(&recursive);
-    }
-    for (int i = 0; i < 100; i++) {
-        if (pthread_mutex_trylock(&mutex) != 0)
-            exit(3);
-        pthread_mutex_unlock(&mutex);
-    }
-    for (int i = 0; i < 100; i++) {
-        pthread_spin_lock(&spin);
-        pthread_spin_unlock(&spin);
-    }
+    for (int i = 0; i < 300; i++) /* in turn */
+        uses[i % 3]();
+    for (int i = 0; i < 300; i++) /* each is the one that was used last */
+        uses[i / 100]();
 }
 
 static void load_later(char **argv)
