@@ -10,7 +10,7 @@
 #include "preload/fork/epoch.h"
 #include "glibc.h"
 #include "preload/mutex/slow.h"
-#include "preload/stats/stats.h"
+#include "preload/stats/quick.h"
 
 #include "src/park/pause.h"
 #include "src/park/word.h"
@@ -103,11 +103,22 @@ static bool is_ours(word *w)
     return value_of(w) >> 30 == 1;
 }
 
-static void lock_counted(word *w, const void *site)
+static bool lock_quickly(word *w, const void *site)
 {
     note_others();
-    stats_call call;
     epoch_now(); /* after a fork, the tables are the parent's until then */
+    stats_row *row = stats_quick_row(w, STATS_SPIN);
+    if (row == NULL || !stats_is_quiet(row) || !try_acquire(w, COUNTED))
+        return false;
+    stats_quick_acquired(row, site);
+    return true;
+}
+
+static void lock_counted(word *w, const void *site)
+{
+    stats_call call;
+    if (lock_quickly(w, site))
+        return;
     stats_ask(&call, w, STATS_SPIN, site);
     if (!try_acquire(w, COUNTED)) {
         stats_wait_begin(&call);
@@ -139,9 +150,9 @@ __attribute__((noinline)) static int trylock_slowly(pthread_spinlock_t *s, const
     }
     if (!(value_of(w) & COUNTED))
         return EBUSY;
-    note_others();
     stats_call call;
-    epoch_now();
+    if (lock_quickly(w, site))
+        return 0;
     stats_ask(&call, w, STATS_SPIN, site);
     if (!try_acquire(w, COUNTED)) {
         stats_refused(&call);
@@ -163,8 +174,12 @@ __attribute__((noinline)) static int unlock_slowly(pthread_spinlock_t *s)
     if (!is_ours(w))
         return glibc()->spin_unlock(s);
     uint32_t counted = value_of(w) & COUNTED;
-    if (counted != 0)
-        stats_released(w, STATS_SPIN);
+    if (counted != 0) {
+        epoch_now();
+        stats_row *row = stats_quick_row(w, STATS_SPIN);
+        if (row == NULL || !stats_quick_released(row))
+            stats_released(w, STATS_SPIN);
+    }
     release(w, counted);
     return 0;
 }

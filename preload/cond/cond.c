@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <string.h>
+#include <threads.h>
 
 #define SITE __builtin_return_address(0)
 
@@ -67,6 +68,20 @@ EXPORT int pthread_cond_broadcast(pthread_cond_t *c)
     return signal_if_any(cond_in(c), true, SITE);
 }
 
+/* ---- C11's, which are never shared */
+
+EXPORT int cnd_signal(cnd_t *c)
+{
+    return signal_if_any((pawl_cond *)c, false, SITE);
+}
+
+EXPORT int cnd_broadcast(cnd_t *c)
+{
+    return signal_if_any((pawl_cond *)c, true, SITE);
+}
+
+_Static_assert(thrd_success == 0, "they return what POSIX's return");
+
 #ifdef OF_OLD_COND
 
 /* A condition variable of GLIBC_2.2.5 ends before __wrefs: no clock, no sharing. glibc keeps a pointer to a larger
@@ -106,7 +121,7 @@ OF_COND(pthread_cond_init);
 OF_COND(pthread_cond_destroy);
 OF_COND(pthread_cond_signal);
 OF_COND(pthread_cond_broadcast);
+MOVED(cnd_signal, "2.28");
+MOVED(cnd_broadcast, "2.28");
 #define ALIAS(name, of) extern __typeof(of) name __attribute__((alias(#of), visibility("hidden")))
 ALIAS(local_cond_init, pthread_cond_init);
-ALIAS(local_cond_signal, pthread_cond_signal);
-ALIAS(local_cond_broadcast, pthread_cond_broadcast);

@@ -21,11 +21,6 @@
 
 enum { REQUEUES = LOCK_HAS(REQUEUE) };
 
-static bool requeues(const cond_wait *w)
-{
-    return REQUEUES && w->ours;
-}
-
 /* ---- sleeping */
 
 static int sleep_cancelable(cond_wait *w, uint32_t state, const struct timespec *deadline)
@@ -45,8 +40,8 @@ static uint32_t state_of(const cond_wait *w)
 /* Otherwise `state` is what to sleep on. */
 static bool is_signalled(const cond_wait *w, uint32_t *state)
 {
-    *state = requeues(w) ? PAWL_COND_WAITING : state_of(w);
-    return requeues(w) ? !pawl_cond_is_in_queue(w->cond, &w->me) : *state == PAWL_COND_GO;
+    *state = w->requeues ? PAWL_COND_WAITING : state_of(w);
+    return w->requeues ? !pawl_cond_is_in_queue(w->cond, &w->me) : *state == PAWL_COND_GO;
 }
 
 enum { IN_CHILD = -1 };
@@ -82,14 +77,14 @@ static int sleep_until_signalled(cond_wait *w)
 static int relock(cond_wait *w, bool signalled)
 {
     int error = 0;
-    if (signalled && requeues(w) && state_of(w) != PAWL_COND_GO) {
+    if (signalled && w->requeues && state_of(w) != PAWL_COND_GO) {
         pawl_mutex_wait((pawl_mutex *)w->mutex, &w->me, CLOCK_MONOTONIC, NULL);
-        mutex_relocked(mutex_of(w->mutex), w->depth, w->site);
+        mutex_relocked(mutex_of(w->mutex), w->depth);
     } else {
         error = wait_relock(w);
     }
     wait_use_end(w);
-    if (!requeues(w))
+    if (!w->requeues)
         pawl_cond_leave_call(&w->me);
     return error;
 }
@@ -102,7 +97,7 @@ static void cancelled(void *argument)
     int before = errno;
     wait_cancelled(w);
     bool signalled = !is_in_child(w) && !pawl_cond_withdraw(w->cond, &w->me);
-    if (signalled && !requeues(w)) {
+    if (signalled && !w->requeues) {
         uint32_t state;
         while ((state = state_of(w)) != PAWL_COND_GO)
             pawl_futex_wait(&w->me.state, state, CLOCK_MONOTONIC, NULL);
@@ -116,9 +111,11 @@ static void cancelled(void *argument)
 int wait_in_queue(cond_wait *w)
 {
     w->epoch = epoch_now();
+    w->requeues = REQUEUES && w->ours &&
+                  w->call == NULL; /* what is counted is two waits: for a signal, for the mutex */
     wait_use_begin(w);
     w->me.slot = pawl_hint_slot();
-    pawl_cond_enqueue(w->cond, &w->me, requeues(w) ? (pawl_mutex *)w->mutex : NULL);
+    pawl_cond_enqueue(w->cond, &w->me, w->requeues ? (pawl_mutex *)w->mutex : NULL);
     int error = wait_unlock(w);
     if (error != 0) {
         if (!pawl_cond_withdraw(w->cond, &w->me))
@@ -129,6 +126,7 @@ int wait_in_queue(cond_wait *w)
     pthread_cleanup_push(cancelled, w);
     result = sleep_until_signalled(w);
     pthread_cleanup_pop(0);
+    wait_woken(w, result == 0);
     error = relock(w, result == 0);
     return error != 0 || result == IN_CHILD ? error : result; /* in a child, a spurious wake-up */
 }

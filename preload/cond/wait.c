@@ -1,5 +1,6 @@
 /* wait.c - pthread_cond_wait() and its kin */
 #include "wait.h"
+#include "preload/c11.h"
 #include "preload/cancel.h"
 #include "preload/fork/epoch.h"
 #include "preload/mutex/slow.h"
@@ -14,10 +15,14 @@
 
 int wait_unlock(cond_wait *w)
 {
-    if (!w->ours)
-        return glibc()->mutex_unlock(w->mutex);
-    w->depth = mutex_unlock_all(mutex_of(w->mutex));
-    return 0;
+    int error = 0;
+    if (w->ours)
+        w->depth = mutex_unlock_all(mutex_of(w->mutex));
+    else
+        error = glibc()->mutex_unlock(w->mutex);
+    if (error != 0)
+        wait_cancelled(w);
+    return error;
 }
 
 int wait_relock(cond_wait *w)
@@ -28,12 +33,21 @@ int wait_relock(cond_wait *w)
     return 0;
 }
 
-void wait_cancelled(cond_wait *w)
+void wait_woken(cond_wait *w, bool signalled)
 {
     if (w->call == NULL)
         return;
     epoch_now(); /* in a child, the tables are the parent's until then */
+    stats_cond_woken(w->call, signalled);
+}
+
+void wait_cancelled(cond_wait *w)
+{
+    if (w->call == NULL)
+        return;
+    epoch_now();
     stats_wait_end(w->call);
+    w->call = NULL;
 }
 
 static void cancelled(void *argument)
@@ -53,6 +67,7 @@ static int wait_briefly(cond_wait *w)
     pthread_cleanup_push(cancelled, w);
     nanosleep(&nap, NULL);
     pthread_cleanup_pop(0);
+    wait_woken(w, false);
     error = wait_relock(w);
     if (error != 0 || w->deadline == NULL)
         return error;
@@ -78,17 +93,17 @@ static int wait_until(pawl_cond *c, bool briefly, pthread_mutex_t *m, int clock,
         error = mutex_check_wait(mutex_of(m));
     if (error == 0)
         pthread_testcancel(); /* a signal that comes at once would keep it from being acted on */
-    bool counts = stats_on && error == 0;
     stats_call call;
-    if (counts) {
+    if (stats_on && error == 0) {
+        epoch_now();
         stats_ask(&call, c, STATS_COND, site);
         stats_wait_begin(&call);
         w.call = &call;
     }
     if (error == 0)
         error = briefly || PAWL_UNLIKELY(pawl_is_reentry(c)) ? wait_briefly(&w) : wait_in_queue(&w);
-    if (counts)
-        stats_cond_waited(&call, error != ETIMEDOUT);
+    if (w.call != NULL)
+        stats_cond_waited(&call);
     cancel_allow(held_off);
     errno = before;
     return error;
@@ -122,6 +137,19 @@ EXPORT int pthread_cond_clockwait(pthread_cond_t *restrict c, pthread_mutex_t *r
     return wait_until(cond_in(c), cond_is_glibcs(c), m, clock, deadline, SITE);
 }
 
+/* ---- C11's */
+
+EXPORT int cnd_wait(cnd_t *c, mtx_t *m)
+{
+    return c11_result(wait_until((pawl_cond *)c, false, (pthread_mutex_t *)m, CLOCK_MONOTONIC, NULL, SITE));
+}
+
+EXPORT int cnd_timedwait(cnd_t *restrict c, mtx_t *restrict m, const struct timespec *restrict deadline)
+{
+    return c11_result(
+        wait_until((pawl_cond *)c, false, (pthread_mutex_t *)m, CLOCK_REALTIME, deadline, SITE));
+}
+
 #ifdef OF_OLD_COND
 
 EXPORT int old_cond_wait(pthread_cond_t *restrict c, pthread_mutex_t *restrict m)
@@ -143,6 +171,5 @@ OF_OLD_COND(old_cond_timedwait, pthread_cond_timedwait);
 OF_COND(pthread_cond_wait);
 OF_COND(pthread_cond_timedwait);
 MOVED(pthread_cond_clockwait, "2.30");
-#define ALIAS(name, of) extern __typeof(of) name __attribute__((alias(#of), visibility("hidden")))
-ALIAS(local_cond_wait, pthread_cond_wait);
-ALIAS(local_cond_timedwait, pthread_cond_timedwait);
+MOVED(cnd_wait, "2.28");
+MOVED(cnd_timedwait, "2.28");

@@ -15,6 +15,7 @@ typedef struct cond_wait {
     uint32_t depth;                  /* relocks to restore         */
     uint32_t epoch;                  /* in which it was enqueued   */
     bool uses;                       /* `user` is in its queue     */
+    bool requeues;                   /* signalled onto the mutex, without waking */
     struct stats_call *call;         /* null: not counted          */
     pawl_sleeper me, user;
 } cond_wait;
@@ -23,7 +24,8 @@ typedef struct cond_wait {
 
 int wait_unlock(cond_wait *w);
 int wait_relock(cond_wait *w);
-/* It does not wait any more: it was cancelled. */
+/* It does not wait any more, but for the mutex. */
+void wait_woken(cond_wait *w, bool signalled);
 void wait_cancelled(cond_wait *w);
 
 /* ---- queue.c */

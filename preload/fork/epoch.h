@@ -68,22 +68,23 @@ void count_in_fast_paths(void);
 /* Whether the caller had this tid in the epoch of `meta`, before a fork. */
 bool was_my_tid(uint32_t tid, uint32_t meta);
 
-static inline bool has_head(const mutex *m, uint64_t wanted)
+static inline bool has_head(const mutex *m, uint64_t wanted, uint64_t whatever)
 {
-    uint64_t head = atomic_load_explicit(&m->head, memory_order_relaxed) & ~(uint64_t)KIND_ELISION;
+    uint64_t head = atomic_load_explicit(&m->head, memory_order_relaxed) & ~whatever;
     return PAWL_LIKELY(head == wanted) && PAWL_LIKELY(wanted != 0);
 }
 
 /* A normal mutex of this epoch. */
 static inline bool is_plain(const mutex *m)
 {
-    return has_head(m, atomic_load_explicit(&epoch_page.epoch.normal, memory_order_relaxed));
+    return has_head(m, atomic_load_explicit(&epoch_page.epoch.normal, memory_order_relaxed), KIND_ELISION);
 }
 
-/* The same, and statistics are kept. */
+/* The same or a recursive one that is not relocked, and statistics are kept. */
 static inline bool is_plain_counted(const mutex *m)
 {
-    return has_head(m, atomic_load_explicit(&epoch_page.epoch.counted, memory_order_relaxed));
+    return has_head(m, atomic_load_explicit(&epoch_page.epoch.counted, memory_order_relaxed),
+                    KIND_ELISION | KIND_RECURSIVE);
 }
 
 /* A recursive one, relocked or not. */

@@ -3,6 +3,7 @@
  * One comparison tells a normal mutex of this process, which is locked in place. All others go to slow.c. Nothing here
  * calls through the PLT.
  */
+#include "preload/c11.h"
 #include "preload/cancel.h"
 #include "lock.h"
 #include "preload/stats/quick.h"
@@ -58,9 +59,9 @@ static bool may_lock_recursive_here(const mutex *m)
 
 /* ---- with statistics */
 
-static bool may_lock_counted(const mutex *m)
+__attribute__((always_inline)) static inline bool may_lock_counted(const mutex *m)
 {
-    return is_plain_counted(m) && self.ready != 0 && (LOCK_IS_OBLIVIOUS || owner_of(m) != self.tid);
+    return is_plain_counted(m) && self.ready != 0 && owner_of(m) != self.tid;
 }
 
 __attribute__((noinline)) static int lock_and_tell(mutex *m, const void *site)
@@ -76,14 +77,20 @@ __attribute__((noinline)) static int lock_and_tell(mutex *m, const void *site)
     return 0;
 }
 
-__attribute__((noinline)) static int lock_counted(mutex *m, const void *site)
+/* False: it takes more, or the lock is taken. */
+__attribute__((always_inline)) static inline bool lock_quickly(mutex *m, const void *site)
 {
     stats_row *row = stats_quick_row(m, STATS_MUTEX);
     if (PAWL_UNLIKELY(row == NULL) || !stats_is_quiet(row) || PAWL_UNLIKELY(!lock_try(m)))
-        return lock_and_tell(m, site);
+        return false;
     set_owner(m, self.tid);
     stats_quick_acquired(row, site);
-    return 0;
+    return true;
+}
+
+__attribute__((noinline)) static int lock_counted(mutex *m, const void *site)
+{
+    return lock_quickly(m, site) ? 0 : lock_and_tell(m, site);
 }
 
 static bool may_unlock_counted(const mutex *m)
@@ -126,6 +133,8 @@ __attribute__((noinline)) static int lock_slowly(pthread_mutex_t *object, const 
 __attribute__((noinline)) static int trylock_slowly(pthread_mutex_t *object, const void *site)
 {
     mutex *m = mutex_of(object);
+    if (may_lock_counted(m) && lock_quickly(m, site))
+        return 0;
     if (is_glibcs(m))
         return glibc()->mutex_trylock(object);
     request r = {.site = site};
@@ -208,6 +217,36 @@ EXPORT int pthread_mutex_clocklock(pthread_mutex_t *restrict object, clockid_t c
     return lock_until(object, clock, deadline, SITE);
 }
 
+/* ---- C11's: the same, with other results */
+
+EXPORT int mtx_lock(mtx_t *object)
+{
+    mutex *m = (mutex *)object;
+    if (PAWL_UNLIKELY(!may_lock_here(m)))
+        return c11_result(lock_slowly((pthread_mutex_t *)object, SITE));
+    lock_acquire(m);
+    set_owner(m, self.tid);
+    return thrd_success;
+}
+
+EXPORT int mtx_trylock(mtx_t *object)
+{
+    mutex *m = (mutex *)object;
+    if (PAWL_UNLIKELY(!may_lock_here(m)))
+        return c11_result(trylock_slowly((pthread_mutex_t *)object, SITE));
+    if (!lock_try(m))
+        return thrd_busy;
+    set_owner(m, self.tid);
+    return thrd_success;
+}
+
+EXPORT int mtx_timedlock(mtx_t *restrict object, const struct timespec *restrict deadline)
+{
+    return c11_result(lock_until((pthread_mutex_t *)object, CLOCK_REALTIME, deadline, SITE));
+}
+
+/* ---- their beginning and end */
+
 /* glibc translates the attributes into a kind, and initialises the mutexes that stay its own. */
 EXPORT int pthread_mutex_init(pthread_mutex_t *object, const pthread_mutexattr_t *attributes)
 {
@@ -272,9 +311,9 @@ OF_LIBC(__pthread_mutex_unlock);
 OF_LIBPTHREAD(pthread_mutex_trylock);
 OF_LIBPTHREAD(pthread_mutex_timedlock);
 MOVED(pthread_mutex_clocklock, "2.30");
+MOVED(mtx_lock, "2.28");
+MOVED(mtx_trylock, "2.28");
+MOVED(mtx_timedlock, "2.28");
 ALIAS(local_mutex_init, pthread_mutex_init, "hidden");
 ALIAS(local_mutex_destroy, pthread_mutex_destroy, "hidden");
-ALIAS(local_mutex_lock, pthread_mutex_lock, "hidden");
-ALIAS(local_mutex_trylock, pthread_mutex_trylock, "hidden");
-ALIAS(local_mutex_timedlock, pthread_mutex_timedlock, "hidden");
 ALIAS(local_mutex_unlock, pthread_mutex_unlock, "hidden");

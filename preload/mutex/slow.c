@@ -221,15 +221,10 @@ uint32_t mutex_unlock_all(mutex *m)
     return depth;
 }
 
-void mutex_relocked(mutex *m, uint32_t depth, const void *site)
+void mutex_relocked(mutex *m, uint32_t depth)
 {
     set_owner(m, self.tid);
     set_depth(m, depth);
-    if (stats_on) {
-        stats_call call;
-        stats_ask(&call, m, STATS_MUTEX, site);
-        stats_acquired(&call);
-    }
     if (PAWL_UNLIKELY(pawl_debug_on))
         pawl_debug_wait_end(m, KIND);
 }

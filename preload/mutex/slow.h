@@ -29,8 +29,9 @@ int mutex_check_wait(mutex *m);
 /* Unlocks however often the mutex is locked, and returns the number of relocks, for the calls below. */
 uint32_t mutex_unlock_all(mutex *m);
 void mutex_relock(mutex *m, uint32_t depth, const void *site);
-/* Called when the waiter was requeued onto the mutex and owns it now. */
-void mutex_relocked(mutex *m, uint32_t depth, const void *site);
+/* Called when the waiter was requeued onto the mutex and owns it now, which is not counted: what is counted does not
+ * requeue. */
+void mutex_relocked(mutex *m, uint32_t depth);
 
 /* ---- ../fork/adopt.c: mutexes from before a fork */
 

@@ -86,6 +86,7 @@ static void write_report(void)
     if (!stats_on || atomic_flag_test_and_set(&begun))
         return;
     int before = errno;
+    epoch_now(); /* in a child, the tables are the parent's until then */
     atomic_store_explicit(&stats_tables->ended_ns, pawl_nanoseconds(CLOCK_MONOTONIC), memory_order_relaxed);
     if (!request.reports)
         return;

@@ -169,7 +169,7 @@ void stats_refused(const stats_call *c)
         stats_set_id(&c->row->first, c->stack);
 }
 
-static void waited(stats_call *c, uint64_t now)
+static void waited(const stats_call *c, uint64_t now)
 {
     uint64_t ns = now - c->start_ns + 1;
     stats_detail *d = detail_of(c->row);
@@ -178,7 +178,6 @@ static void waited(stats_call *c, uint64_t now)
         stats_record(&d->wait, ns);
     else if (kind != STATS_COND)
         stats_record_shared(&stats_tables->beyond_wait, ns);
-    stats_wait_end(c);
     if (kind == STATS_MUTEX && !c->relocks)
         stats_raise_shared(&stats_tables->worst_call_ns, ns);
     stats_met(c->row, c->stack, c->holder, ns);
@@ -217,8 +216,10 @@ void stats_acquired(stats_call *c)
     stats_set_owner(row);
     if (c->stack != 0 && stats_get_id(&row->first) == 0)
         stats_set_id(&row->first, c->stack);
-    if (PAWL_UNLIKELY(c->start_ns > 0))
+    if (PAWL_UNLIKELY(c->start_ns > 0)) {
         waited(c, pawl_nanoseconds(CLOCK_MONOTONIC));
+        stats_wait_end(c);
+    }
     if (is_timed(row)) /* last: our own work does not count as holding */
         stats_time(row);
 }
@@ -258,16 +259,21 @@ void stats_released(const void *lock, stats_kind kind)
     stats_set_id(&row->owner, 0);
 }
 
-void stats_cond_waited(stats_call *c, bool woken)
+void stats_cond_woken(stats_call *c, bool signalled)
 {
-    if (c->row == NULL) {
-        stats_discharge(c);
+    c->end_ns = pawl_nanoseconds(CLOCK_MONOTONIC);
+    bool known = c->row != NULL && signalled;
+    c->holder = known ? stats_get_id(&c->row->stack) : 0;
+    c->holder_tid = known ? stats_get_id(&c->row->owner) : 0;
+    stats_wait_end(c);
+}
+
+void stats_cond_waited(const stats_call *c)
+{
+    if (c->row == NULL)
         return;
-    }
-    c->holder = woken ? stats_get_id(&c->row->stack) : 0;
-    c->holder_tid = woken ? stats_get_id(&c->row->owner) : 0;
     stats_add(&c->row->acquisitions, 1);
-    waited(c, pawl_nanoseconds(CLOCK_MONOTONIC));
+    waited(c, c->end_ns);
 }
 
 void stats_signalled(const void *cond, const void *site)

@@ -22,6 +22,7 @@ typedef struct stats_call {
     uint32_t stack;                /* 0: not captured */
     uint32_t holder, holder_tid;   /* when it began to wait */
     uint64_t start_ns, held_since; /* start 0: it does not wait */
+    uint64_t end_ns;               /* of a wait on a condition variable */
     stats_wait *waiting;           /* its place among those that wait, if it has one */
     bool unlisted;                 /* none was free */
     bool relocks;                  /* for a condition variable that was waited for */
@@ -51,9 +52,10 @@ void stats_time(stats_row *row);
 /* The caller is about to release the lock, in unlock or in a wait on a condition variable. */
 void stats_released(const void *lock, stats_kind kind);
 
-/* A wait on a condition variable: stats_ask(), stats_wait_begin(), then this, with the mutex locked again. Not woken: the
- * deadline came first. */
-void stats_cond_waited(stats_call *c, bool woken);
+/* A wait on a condition variable: stats_ask(), stats_wait_begin(), then these, before the mutex is locked again and
+ * afterwards. Not signalled: the deadline came first. */
+void stats_cond_woken(stats_call *c, bool signalled);
+void stats_cond_waited(const stats_call *c);
 
 /* About to wake a thread that waits on the condition variable. */
 void stats_signalled(const void *cond, const void *site);

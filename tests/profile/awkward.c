@@ -20,6 +20,12 @@
  *   sliced   a thread that may be cancelled at any instruction wants a mutex for at least 200 ms; then another, that is cancelled
  *   overdue  such a thread wants a mutex for 30 ms, in vain
  *   checked  the owner of an error-checking mutex asks for it, without waiting
+ *   woken    a waiter for a condition variable is signalled by a thread that then keeps the mutex, until it has waited for that, too. Exit
+ *            status 3: it does not
+ *   c11      the same with C11's functions, and a wait for a mutex before
+ *   stray    a child of _Fork() unlocks its copy of a spin lock, and exits; its parent holds the lock for 30 ms more, and is killed
+ *   kinds    a recursive mutex is locked and relocked 200 times, a mutex is tried and a spin lock locked as often. Exit status 3: an
+ *            unlock did not do what it should
  */
 #include "asleep.h"
 
@@ -34,6 +40,7 @@
 #include <string.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <threads.h>
 #include <unistd.h>
 
 pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
@@ -182,6 +189,39 @@ static void hold_suddenly(void)
     pthread_join(other, NULL);
 }
 
+/* ---- what the tables have */
+
+static const stats_table *tables(void)
+{
+    char line[1000];
+    unsigned long from, to;
+    FILE *maps = fopen("/proc/self/maps", "r");
+    const stats_table *t = NULL;
+    while (maps != NULL && fgets(line, sizeof line, maps) != NULL)
+        if (strstr(line, STATS_MAPPING) != NULL && sscanf(line, "%lx-%lx", &from, &to) == 2 &&
+            to - from >= sizeof *t)
+            t = (const stats_table *)from;
+    if (maps != NULL)
+        fclose(maps);
+    if (t == NULL)
+        exit(2);
+    return t;
+}
+
+static const stats_row *row_of(const void *lock)
+{
+    const stats_table *t = tables();
+    for (uint32_t i = 1; i <= t->locks_used; i++)
+        if (t->locks[i].lock == (uintptr_t)lock)
+            return &t->locks[i];
+    exit(2);
+}
+
+static uint32_t waiting_for(const void *lock)
+{
+    return tables()->details[row_of(lock)->detail].waiting;
+}
+
 /* ---- order */
 
 #ifdef __x86_64__
@@ -192,22 +232,6 @@ static struct {
     uint32_t stack;
 } before;
 static volatile sig_atomic_t wrong;
-
-static const stats_row *row_of_mutex(void)
-{
-    char line[1000];
-    unsigned long from, to;
-    FILE *maps = fopen("/proc/self/maps", "r");
-    const stats_table *t = NULL;
-    while (maps != NULL && fgets(line, sizeof line, maps) != NULL)
-        if (strstr(line, STATS_MAPPING) != NULL && sscanf(line, "%lx-%lx", &from, &to) == 2 &&
-            to - from >= sizeof *t)
-            t = (const stats_table *)from;
-    for (uint32_t i = 1; t != NULL && i <= t->locks_used; i++)
-        if (t->locks[i].lock == (uintptr_t)&mutex)
-            return &t->locks[i];
-    exit(2);
-}
 
 static void look(int signal)
 {
@@ -233,7 +257,7 @@ static void acquire_step_by_step(int times)
     enum { TRAP_FLAG = 0x100 };
     for (int i = 0; i < times; i++) {
         old_call();
-        row = i == times - 1 ? row_of_mutex() : NULL;
+        row = i == times - 1 ? row_of(&mutex) : NULL;
         before.site = row != NULL ? row->site : 0;
         before.stack = row != NULL ? row->stack : 0;
         pthread_mutex_unlock(&mutex);
@@ -467,6 +491,128 @@ static void load(const char *path, bool stays)
         dlclose(library);
 }
 
+/* ---- woken, c11 */
+
+static void await_wait_for(const void *lock)
+{
+    enum { MOST = 20000 };
+    for (int i = 0; waiting_for(lock) == 0; i++) {
+        if (i == MOST)
+            exit(3);
+        nap(1);
+    }
+}
+
+static void *wait_for_signal(void *argument)
+{
+    pthread_mutex_lock(&mutex);
+    __atomic_store_n(&waiter, (pid_t)syscall(SYS_gettid), __ATOMIC_RELEASE);
+    pthread_cond_wait(&changed, &mutex); /* WAITER */
+    pthread_mutex_unlock(&mutex);
+    return argument;
+}
+
+static void wake_and_keep(void)
+{
+    pthread_t other;
+    pthread_create(&other, NULL, wait_for_signal, NULL);
+    await_waiter();
+    pthread_mutex_lock(&mutex);    /* KEEPER */
+    pthread_cond_signal(&changed); /* WAKER */
+    await_wait_for(&mutex);
+    if (waiting_for(&changed) != 0)
+        exit(3);
+    nap(10);
+    pthread_mutex_unlock(&mutex);
+    pthread_join(other, NULL);
+}
+
+static mtx_t c11_mutex;
+static cnd_t c11_changed;
+
+static void *use_c11(void *argument)
+{
+    mtx_lock(&c11_mutex); /* C11_LOCK */
+    __atomic_store_n(&waiter, (pid_t)syscall(SYS_gettid), __ATOMIC_RELEASE);
+    cnd_wait(&c11_changed, &c11_mutex); /* C11_WAIT */
+    mtx_unlock(&c11_mutex);
+    return argument;
+}
+
+static void wake_c11(void)
+{
+    pthread_t other;
+    mtx_init(&c11_mutex, mtx_plain);
+    cnd_init(&c11_changed);
+    mtx_lock(&c11_mutex); /* C11_FIRST */
+    pthread_create(&other, NULL, use_c11, NULL);
+    await_wait_for(&c11_mutex);
+    mtx_unlock(&c11_mutex);
+    await_waiter();
+    while (mtx_trylock(&c11_mutex) != thrd_success) /* C11_TRY */
+        nap(1);
+    cnd_broadcast(&c11_changed); /* C11_SIGNAL */
+    await_wait_for(&c11_mutex);
+    mtx_unlock(&c11_mutex);
+    pthread_join(other, NULL);
+}
+
+/* ---- stray, kinds */
+
+extern pid_t _Fork(void) __attribute__((weak));
+
+static void leave_a_stray(void)
+{
+    if (_Fork == NULL)
+        exit(4);
+    pthread_spin_init(&spin, PTHREAD_PROCESS_PRIVATE);
+    use(&mutex, 1);
+    pthread_spin_lock(&spin);
+    pid_t child = _Fork();
+    if (child == 0) {
+        pthread_spin_unlock(&spin);
+        exit(0);
+    }
+    waitpid(child, NULL, 0);
+    nap(30);
+    pthread_spin_unlock(&spin);
+    kill(getpid(), SIGKILL);
+}
+
+static pthread_mutex_t recursive = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
+
+static void relock(void)
+{
+    pthread_mutex_lock(&recursive);
+    pthread_mutex_lock(&recursive);
+    if (pthread_mutex_unlock(&recursive) != 0 || pthread_mutex_unlock(&recursive) != 0 ||
+        pthread_mutex_unlock(&recursive) != EPERM)
+        exit(3);
+}
+
+static void try(void)
+{
+    if (pthread_mutex_trylock(&mutex) != 0)
+        exit(3);
+    pthread_mutex_unlock(&mutex);
+}
+
+static void spin_once(void)
+{
+    pthread_spin_lock(&spin);
+    pthread_spin_unlock(&spin);
+}
+
+static void use_kinds(void)
+{
+    static void (*const uses[])(void) = {relock, try, spin_once};
+    pthread_spin_init(&spin, PTHREAD_PROCESS_PRIVATE);
+    for (int i = 0; i < 300; i++) /* in turn */
+        uses[i % 3]();
+    for (int i = 0; i < 300; i++) /* each is the one that was used last */
+        uses[i / 100]();
+}
+
 static void load_later(char **argv)
 {
     int signal;
@@ -521,6 +667,14 @@ int main(int argc, char **argv)
         wait_in_slices_in_vain();
     if (strcmp(how, "checked") == 0)
         try_checked();
+    if (strcmp(how, "woken") == 0)
+        wake_and_keep();
+    if (strcmp(how, "c11") == 0)
+        wake_c11();
+    if (strcmp(how, "stray") == 0)
+        leave_a_stray();
+    if (strcmp(how, "kinds") == 0)
+        use_kinds();
     if (strcmp(how, "load") == 0)
         use(&mutex, 1);
     for (int i = 2; i < argc && strcmp(how, "load") == 0; i++)

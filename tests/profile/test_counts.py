@@ -5,6 +5,7 @@ import json
 import os
 import pathlib
 import re
+import signal
 import subprocess
 
 from harness import Skipped, check, folder, output, pawl, run, test
@@ -150,6 +151,50 @@ def a_wait_in_slices_that_times_out_is_one_in_vain():
         output("run", f"--stats={f}/s", "--", awkward(), "overdue")
         s = json.loads(pathlib.Path(f, "s").read_text())
         check((s["acquisitions"], s["waits_in_vain"]) == (1, 1), str(s))
+
+
+@test
+def a_signalled_thread_that_waits_for_the_mutex_waits_for_its_holder():
+    """The default lock would requeue it without waking it, and all of it would be a wait for the signal."""
+    with folder() as f:
+        for lock in "pawl_mutex", "mcs":
+            profile = profiled(f, awkward(), "woken", options=("--lock", lock))
+            waiter = lines("wait_for_signal", "WAITER")
+            pairs = [(h, w["count"], w["total_ns"] >= 10e6) for w_, h, w in blamed(profile) if w_ == waiter]
+            check(pairs == [(lines("wake_and_keep", "KEEPER"), 1, True)], f"{lock}: {blamed(profile)}")
+            pairs = [(w, h, x["count"]) for w, h, x in blamed(profile, "condition variable")]
+            check(pairs == [(waiter, lines("wake_and_keep", "WAKER"), 1)], f"{lock}: {pairs}")
+
+
+@test
+def the_call_of_a_function_of_c11_is_the_programs():
+    with folder() as f:
+        profile = profiled(f, awkward(), "c11", options=("--depth", 1))
+        first, try_ = lines("wake_c11", "C11_FIRST"), lines("wake_c11", "C11_TRY")
+        wait = lines("use_c11", "C11_WAIT")
+        pairs = {(w, h) for w, h, _ in blamed(profile)}
+        check({(lines("use_c11", "C11_LOCK"), first), (wait, try_)} <= pairs, str(pairs))
+        check([(w, h) for w, h, _ in blamed(profile, "condition variable")] == [(wait, lines("wake_c11", "C11_SIGNAL"))], "the condition variable")
+
+
+@test
+def a_child_that_has_told_nobody_of_its_birth_leaves_its_parents_counts_alone():
+    with folder() as f:
+        profile = profiled(f, awkward(), "stray", status=128 + signal.SIGKILL)
+        parent, child = profile["processes"]
+        check((parent["acquisitions"], parent["exited"], child["acquisitions"], child["exited"]) == (2, False, 0, True), str(profile["processes"]))
+        lock = next(l for l in profile["locks"] if l["name"] == "spin")
+        check(lock["holds_timed"] == 1 and lock["hold_worst_ns"] >= 30e6, str(lock))
+        pawl("run", f"--stats={f}/s", "--", awkward(), "stray")
+        check(list(pathlib.Path(f).glob("s*")) == [], "statistics of a child that used no lock")
+
+
+@test
+def acquisitions_of_every_kind_are_counted():
+    with folder() as f:
+        profile = profiled(f, awkward(), "kinds")
+        check({l["name"]: l["acquisitions"] for l in profile["locks"]} == {"recursive": 200, "mutex": 200, "spin": 200}, str(profile["locks"]))
+        check(all(50 > l["holds_timed"] > 32 for l in profile["locks"]), str(profile["locks"]))
 
 
 @test
