@@ -123,17 +123,19 @@ static void wakes_are_for_one_or_for_all(const lock_info *unused)
 {
     (void)unused;
     uint64_t wakes = pawl_events(PAWL_FUTEX_WAKES);
-    act(EFAULT, EFAULT, 0); /* the memory may be gone */
+    act(EFAULT, EFAULT, EFAULT); /* the memory may be gone */
     pawl_futex_wake(&futex);
     pawl_futex_wake_bits(&futex, 6);
-    expect_calls(2);
-    for (int i = 0; i < 2; i++) {
+    pawl_futex_wake_shared(&futex);
+    expect_calls(3);
+    for (int i = 0; i < 3; i++) {
         CHECK(asked[i][0] == SYS_futex && asked[i][1] == (long)&futex, "something else");
-        CHECK((int)asked[i][2] == FUTEX_WAKE_BITSET_PRIVATE, "operation %lx", asked[i][2]);
+        int op = i < 2 ? FUTEX_WAKE_BITSET_PRIVATE : FUTEX_WAKE_BITSET;
+        CHECK((int)asked[i][2] == op, "operation %lx", asked[i][2]);
         CHECK((int)asked[i][3] == (i == 0 ? 1 : INT_MAX), "%d are woken", (int)asked[i][3]);
-        CHECK((uint32_t)asked[i][6] == (i == 0 ? UINT32_MAX : 6), "bits %lx", asked[i][6]);
+        CHECK((uint32_t)asked[i][6] == (i == 1 ? 6 : UINT32_MAX), "bits %lx", asked[i][6]);
     }
-    CHECK(pawl_events(PAWL_FUTEX_WAKES) == wakes + 2, "wakes are not counted");
+    CHECK(pawl_events(PAWL_FUTEX_WAKES) == wakes + 3, "wakes are not counted");
 }
 
 static void a_nap_outlasts_signals(const lock_info *unused)

@@ -96,7 +96,7 @@ CHOICE = [
     ("^src/debug", ["mode", "reports", "told", "watched"]),
     ("^src/cond.*(watched|pawl_debug)", ["reports"]),
     ("^src/symbol", ["names", "reports"]),
-    ("^src/region|pawl_futex_(wait|wake)_shared", ["region_barge", "region_line", "region_region", "region_room", "region_seats", "region_masks", "region_locks", "region_ends", "region_deaths", "check_shared"]),
+    ("^src/region|pawl_futex_(wait|wake)_shared", ["region_barge", "region_line", "region_region", "region_room", "region_seats", "region_masks", "region_locks", "region_ends", "region_deaths", "check_shared", "kernel"]),
     ("^src/signals|pawl_signals", ["signals", "conform_mcs"]),
     ("^src/reentry.h", MUTEXES),
     ("^src/reentry", ["reentry", "conform_mutex"]),

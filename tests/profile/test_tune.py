@@ -193,6 +193,7 @@ def settings_of_the_mutex_are_those_of_the_environment():
                        and pathlib.Path(f"/proc/{process.pid}/syscall").read_text().startswith(("35 ", "230 ")), "it did not start")
             settings[name] = words_of(process.pid, library, "preload_mutex", 3)
     round_ns, share, spin = settings[""]
+    check(round_ns != 1000000 and share != 40000 and spin != 20000, str(settings))
     check(settings["other"] == settings[""] and settings["spin"] == (round_ns, share, 20000) and settings["prompt"] == (1000000, 40000, spin), str(settings))
     users = run("nm", "-A", harness.build / "preload/libpreload_common.a").stdout
     for file in ["mutex.c.o", "mutex_lock.c.o"]:
