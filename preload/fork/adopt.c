@@ -73,7 +73,7 @@ static int adopt_once(mutex *m, uint32_t seen, uint32_t now, const request *r, s
     } else if (owner == 0) {
         if (change(m, seen, META_RENEWING))
             reset(m, now, false);
-    } else if (was_my_tid(owner, seen) || (r == NULL && !is_checked(m))) {
+    } else if (is_my_tid(owner, seen) || (r == NULL && !is_checked(m))) {
         inherit(m, seen, now);
     } else {
         return r != NULL ? await_unlock(m, seen, r, call) : EPERM;

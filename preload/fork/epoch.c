@@ -93,9 +93,10 @@ uint32_t epoch_now(void)
     return PAWL_LIKELY(now != 0 && self.epoch == now) ? now : begin_or_join();
 }
 
-bool was_my_tid(uint32_t tid, uint32_t meta)
+bool is_my_tid(uint32_t tid, uint32_t meta)
 {
-    return self.forked && past[(meta >> META_EPOCH_SHIFT) % PAST] == tid;
+    bool from_before = self.forked && tid != 0 && (meta & META_EPOCH) != self.epoch;
+    return tid == self.tid || (from_before && past[(meta >> META_EPOCH_SHIFT) % PAST] == tid);
 }
 
 void disable_fast_paths(void)

@@ -65,8 +65,9 @@ void disable_fast_paths(void);
 /* For good: the fast paths tell statistics of every call. */
 void count_in_fast_paths(void);
 
-/* Whether the caller had this tid in the epoch of `meta`, before a fork. */
-bool was_my_tid(uint32_t tid, uint32_t meta);
+/* Whether this is the caller's tid, or was in the epoch of `meta`, before a fork. In the middle of a call, too: a handler
+ * may fork there, and the call goes on in the child. */
+bool is_my_tid(uint32_t tid, uint32_t meta);
 
 static inline bool has_head(const mutex *m, uint64_t wanted, uint64_t whatever)
 {

@@ -51,10 +51,22 @@ static bool is_valid(const mutex *m)
     return (unsigned)type_of(m) <= KIND_ADAPTIVE;
 }
 
-/* A shorter way for recursive mutexes: SQLite locks little else. */
-static bool may_lock_recursive_here(const mutex *m)
+/* A shorter way for recursive mutexes: SQLite locks little else. Not if another thread seems to hold it: a handler may
+ * have forked just now, and the caller's tid be another. */
+static bool lock_recursive_here(mutex *m)
 {
-    return is_plain_recursive(m) && self.ready != 0 && (meta_of(m) & META_DEPTH) < META_DEPTH;
+    if (!is_plain_recursive(m) || self.ready == 0 || (meta_of(m) & META_DEPTH) == META_DEPTH)
+        return false;
+    uint32_t owner = owner_of(m);
+    if (owner == self.tid) {
+        atomic_store_explicit(&m->meta, meta_of(m) + 1, memory_order_relaxed);
+    } else if (owner == 0) {
+        lock_acquire(m);
+        set_owner(m, self.tid);
+    } else {
+        return false;
+    }
+    return true;
 }
 
 /* ---- with statistics */
@@ -115,15 +127,8 @@ __attribute__((noinline)) static int lock_slowly(pthread_mutex_t *object, const 
     mutex *m = mutex_of(object);
     if (may_lock_counted(m))
         return lock_counted(m, site);
-    if (may_lock_recursive_here(m)) {
-        if (owner_of(m) == self.tid) {
-            atomic_store_explicit(&m->meta, meta_of(m) + 1, memory_order_relaxed);
-        } else {
-            lock_acquire(m);
-            set_owner(m, self.tid);
-        }
+    if (lock_recursive_here(m))
         return 0;
-    }
     if (is_glibcs(m))
         return glibc()->mutex_lock(object);
     request r = {.site = site, .waits = true};

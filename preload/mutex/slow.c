@@ -24,7 +24,7 @@
 
 static bool is_mine(const mutex *m)
 {
-    return owner_of(m) == self.tid;
+    return is_my_tid(owner_of(m), meta_of(m));
 }
 
 static uint32_t depth_of(const mutex *m)
@@ -168,7 +168,7 @@ int mutex_lock(mutex *m, const request *r)
 static bool disown(mutex *m)
 {
     uint32_t owner = owner_of(m);
-    return owner != 0 && (LOCK_IS_OBLIVIOUS || owner == self.tid) &&
+    return owner != 0 && (LOCK_IS_OBLIVIOUS || is_my_tid(owner, meta_of(m))) &&
            atomic_compare_exchange_strong_explicit(&m->owner, &owner, 0, memory_order_relaxed,
                                                    memory_order_relaxed);
 }

@@ -19,10 +19,11 @@
 enum { LIMIT_SECONDS = 300, SKIPPED = 77 };
 
 static const test_case *const tables[] = {
-    attribute_cases,    rounds_cases,    end_cases,    unwind_cases,  interrupted_cases, basic_cases,
-    kind_cases,         forwarded_cases, timed_cases,  cond_cases,    cond_lost_cases,   cond_mutex_cases,
-    cancel_cases,       other_cases,     symbol_cases, binding_cases, fork_held_cases,   fork_crowd_cases,
-    fork_handler_cases, stress_cases,    signal_cases, debug_cases,   fork_chain_cases,  native_cases};
+    attribute_cases, rounds_cases,     end_cases,        unwind_cases,       interrupted_cases,
+    basic_cases,     kind_cases,       forwarded_cases,  timed_cases,        cond_cases,
+    cond_lost_cases, cond_mutex_cases, cancel_cases,     other_cases,        symbol_cases,
+    binding_cases,   fork_held_cases,  fork_crowd_cases, fork_handler_cases, fork_instant_cases,
+    stress_cases,    signal_cases,     debug_cases,      fork_chain_cases,   native_cases};
 
 /* ---- for the cases */
 

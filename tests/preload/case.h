@@ -40,8 +40,8 @@ typedef struct test_case {
 extern const test_case attribute_cases[], rounds_cases[], end_cases[], unwind_cases[], interrupted_cases[],
     basic_cases[], kind_cases[], forwarded_cases[], timed_cases[], cond_cases[], cond_lost_cases[],
     cond_mutex_cases[], cancel_cases[], other_cases[], symbol_cases[], binding_cases[], fork_held_cases[],
-    fork_crowd_cases[], fork_handler_cases[], stress_cases[], signal_cases[], debug_cases[],
-    fork_chain_cases[], native_cases[];
+    fork_crowd_cases[], fork_handler_cases[], fork_instant_cases[], stress_cases[], signal_cases[],
+    debug_cases[], fork_chain_cases[], native_cases[];
 
 /* The other process of one of them. */
 void be_the_stranger(void);
