@@ -79,13 +79,13 @@ void kernel_sleep(sim_thread *t, sim_time when)
 static long futex_wait(sim_thread *t, uintptr_t address, uint32_t expected, sim_time until, uint32_t bits)
 {
     kernel_calls[PAWL_FUTEX_WAITS]++;
+    sim_charge(t, sim_hardware.futex_wait); /* before it looks: once it is queued, it may be woken */
     sim_touch(t, (uintptr_t)buckets[bucket_of(address)]);
     sim_sync(t);
     if ((uint32_t)sim_read(address, 4) != expected) {
         kernel_calls[PAWL_FUTEX_WAITS_VOID]++;
         return kernel_fail(EAGAIN);
     }
-    sim_charge(t, sim_hardware.futex_wait);
     t->futex_bits = bits;
     add_sleeper(t, address);
     kernel_sleep(t, until);

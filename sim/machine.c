@@ -54,6 +54,14 @@ const sim_key sim_keys[KEYS] = {
 
 /* ---- the whole */
 
+static int key_at(size_t offset)
+{
+    int key = 0;
+    while (sim_keys[key].offset != offset)
+        key++;
+    return key;
+}
+
 static bool settle_units(parser *p)
 {
     sim_machine *m = p->machine;
@@ -121,6 +129,20 @@ static bool settle_distances(parser *p, int key)
     return true;
 }
 
+/* A CPU that is away more than it is there would never get on. */
+static bool settle_stolen(parser *p)
+{
+    const sim_machine *m = p->machine;
+    const sim_time least = 1000 * 1000;
+    if (m->stolen_every == 0 || (m->stolen_every >= least && m->stolen < m->stolen_every))
+        return true;
+    int key = key_at(offsetof(sim_machine, stolen_every));
+    if (!p->seen[key])
+        key = key_at(offsetof(sim_machine, stolen));
+    return sim_complain(p, p->seen_at[key], p->seen_end[key],
+                        "'stolen-every' must be 0, or 1000 ns or more, and longer than 'stolen'");
+}
+
 static bool settle(parser *p)
 {
     if (!p->seen_words[NAME])
@@ -135,7 +157,7 @@ static bool settle(parser *p)
         if (sim_keys[key].kind == DISTANCES && !settle_distances(p, key))
             return false;
     }
-    return true;
+    return settle_stolen(p);
 }
 
 bool sim_machine_parse(const char *text, sim_machine *m, sim_complaint *c)
@@ -153,7 +175,7 @@ bool sim_machine_set(sim_machine *m, const char *line, sim_complaint *c)
     bool good = sim_take_lines(&p, line);
     for (int key = 0; good && key < KEYS; key++)
         good = sim_keys[key].kind != DISTANCES || settle_distances(&p, key);
-    return good;
+    return good && settle_stolen(&p);
 }
 
 /* ---- writing */

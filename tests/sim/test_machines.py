@@ -119,6 +119,7 @@ def other_mistakes_are_named():
         ("tick", "tick 1ns # x", 6, "at least 1000 ns"),
         ("clock", "clock 0ns # x", 7, "at least 0.001 ns"),
         ("wake", "wake 1e300ms # x", 11, "more than 1000 s"),
+        ("stolen-every", "stolen-every 900ns # x", 19, "1000 ns or more"),
         ("wake", "wake -4us # x", 6, "a number is missing"),
     ]:
         text, at = changed(line, to)
@@ -150,6 +151,8 @@ def bad_options_are_refused():
         (["--set", "# wake 4us"], "nothing to change"),
         (["--machine", "x5-2", "--set", "read remote 1ns"], "'remote' is nearer than 'socket'"),
         (["--set", "core 2 per socket"], "cannot be changed"),
+        (["--set", "stolen-every 1ms", "--set", "stolen 1ms"], "longer than 'stolen'"),
+        (["--set", "stolen-every 900ns"], "1000 ns or more"),
         (["--mach", "altra"], "written out"),
         (["--seed", "x"], "--seed"),
         (["--threads", "1025"], "--threads"),

@@ -104,6 +104,49 @@ def parameters_can_be_changed():
 
 
 @test
+def every_number_of_a_machine_counts():
+    """What is slower slows a load down that needs it: at least by a tenth."""
+    alone = ["--machine", "x5-2", "--lock", "ticket", "--threads", "1", "--duration", "1ms"]
+    sockets = ["--machine", "x5-2", "--wait", "spin", "--lock", "mcs", "--threads", "12", "--duration", "1ms"]
+    readers = [*sockets, "--lock", "ticket"]
+    asleep = ["--machine", "laptop-8", "--wait", "park", "--lock", "mcs", "--threads", "2", "--cs", "20us", "--duration", "2ms"]
+    stays = [*asleep, "--lock", "three_state"]
+    together = [*sockets, "--threads", "44", "--pin", "compact"]
+    few_cpus = ["--machine", "vm-2", "--lock", "three_state", "--threads", "4", "--load", "1", "--cs", "20000", "--ncs", "20000", "--duration", "60ms", "--set",
+                "hot 0ns"]
+    usual, wrong = {}, {}
+
+    def point(load, *change):
+        return simulate("mutexbench", "--warm-up", "1ms", *load, *change)["points"][0]
+
+    for load, change in [(alone, "cycle 10ns"), (alone, "hit 50ns"), (alone, "atomic 100ns"), (alone, "step 100ns"), (alone, "memory 3ms"),
+                         ([*alone, "--preset", "reciprocating-fig1a"], "mersenne 900ns"), ([*alone, "--cs", "1us"], "clock 500ns"),
+                         ([*sockets, "--lock", "tts", "--wait", "park"], "pause 400ns"), (together, "smt 10"),
+                         ([*readers, "--threads", "2", "--preset", "reciprocating-fig1a"], "stores 1"),
+                         (sockets, "read remote 900ns"), (sockets, "write remote 900ns"), (sockets, "upgrade remote 900ns"),
+                         (readers, "occupancy 300ns"), (readers, "invalidation remote 200ns"), (stays, "syscall 90us"),
+                         (asleep, "futex-wake 9us"), (asleep, "wake 40us"), (asleep, "switch 40us"),
+                         (asleep, "delivery 90us"), (asleep, "membarrier 90us"), (asleep, "interrupt 20us"), (asleep, "ipi 90us"),
+                         (asleep, "fence 90us"), ([*sockets, "--wait", "yield"], "yield 9us"), (few_cpus, "migration 9ms")]:
+        if tuple(load) not in usual:
+            usual[tuple(load)] = point(load)["median"]
+        slower = point(load, "--set", change)["median"] / usual[tuple(load)]
+        if slower > 0.9:
+            wrong[change] = slower
+    check(not wrong, f"{wrong}")
+    queueing = [point(asleep, "--set", f"futex-wait {time}")["runs"][0]["cpu_s"] for time in ("1us", "9us")]
+    check(queueing[1] > 1.2 * queueing[0], f"futex-wait: {queueing}")
+
+
+@test
+def protocols_differ():
+    """Who answers a read: the last writer, memory, or the last reader, who may be in the other socket."""
+    rates = {protocol: simulate("mutexbench", *BRIEF, "--machine", "x5-2", "--wait", "spin", "--lock", "ticket", "--threads", "4", "--pin",
+                                "scatter", "--set", f"protocol {protocol}")["points"][0]["median"] for protocol in ("mesi", "moesi", "mesif")}
+    check(rates["moesi"] < rates["mesif"] < rates["mesi"], f"{rates}")
+
+
+@test
 def invalidations_cost_by_their_distance():
     """Of a line that many have read; of one socket, no copy is remote."""
 
