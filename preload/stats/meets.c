@@ -31,13 +31,36 @@ void stats_record_shared(stats_times *t, uint64_t ns)
 
 /* ---- who met whom */
 
+static uint32_t place_of(const stats_row *row)
+{
+    return (uint32_t)(row - stats_tables->locks);
+}
+
+typedef struct part {
+    stats_meet *begin;
+    size_t size;
+} part;
+
+/* Half of the table is for waits: there are more locks that nobody waits for than it has room for holds. For the same
+ * reason, a part is for the holds of locks that somebody has waited for. */
+static part part_for(const stats_row *row, uint32_t waiter)
+{
+    stats_meet *all = stats_tables->meets;
+    if (waiter != 0)
+        return (part){all, STATS_MEETS / 2};
+    bool wanted = stats_detail_id(row) != 0;
+    return (part){all + STATS_MEETS / 2 + (wanted ? STATS_MEETS / 4 : 0), STATS_MEETS / 4};
+}
+
 /* A wait that gave up is added by a thread that does not own the lock, so it has a meet of its own. */
-static stats_meet *meet_of(uint32_t row, uint32_t waiter, uint32_t holder)
+static stats_meet *meet_of(const stats_row *lock, uint32_t waiter, uint32_t holder)
 {
     enum { NEIGHBOURHOOD = 128 };
+    uint32_t row = place_of(lock);
     size_t first = (size_t)stats_mix(stats_mix((uint64_t)row << 32 | waiter) ^ holder);
+    part p = part_for(lock, waiter);
     for (size_t i = 0; i < NEIGHBOURHOOD; i++) {
-        stats_meet *m = &stats_tables->meets[(first + i) % STATS_MEETS];
+        stats_meet *m = &p.begin[(first + i) % p.size];
         uint32_t found = atomic_load_explicit(&m->row, memory_order_acquire);
         if (found == 0 && atomic_compare_exchange_strong_explicit(
                               &m->row, &found, STATS_CLAIMED, memory_order_relaxed, memory_order_relaxed)) {
@@ -53,14 +76,9 @@ static stats_meet *meet_of(uint32_t row, uint32_t waiter, uint32_t holder)
     return NULL;
 }
 
-static uint32_t place_of(const stats_row *row)
-{
-    return (uint32_t)(row - stats_tables->locks);
-}
-
 void stats_met(const stats_row *row, uint32_t waiter, uint32_t holder, uint64_t ns)
 {
-    stats_meet *m = meet_of(place_of(row), waiter, holder);
+    stats_meet *m = meet_of(row, waiter, holder);
     if (m == NULL)
         return;
     stats_add(&m->count, 1);
@@ -71,7 +89,7 @@ void stats_met(const stats_row *row, uint32_t waiter, uint32_t holder, uint64_t 
 
 void stats_met_in_vain(const stats_row *row, uint32_t waiter, uint32_t holder, uint64_t ns)
 {
-    stats_meet *m = meet_of(place_of(row), waiter | STATS_IN_VAIN, holder);
+    stats_meet *m = meet_of(row, waiter | STATS_IN_VAIN, holder);
     if (m == NULL)
         return;
     stats_add_shared(&m->count, 1);

@@ -180,7 +180,8 @@ static void waited(const stats_call *c, uint64_t now)
         stats_record_shared(&stats_tables->beyond_wait, ns);
     if (kind == STATS_MUTEX && !c->relocks)
         stats_raise_shared(&stats_tables->worst_call_ns, ns);
-    stats_met(c->row, c->stack, c->holder, ns);
+    stats_met(c->row, c->stack, c->stack != 0 ? c->holder : 0,
+              ns); /* with a holder alone, it would be a hold */
     stats_keep_if_long(c, now);
 }
 

@@ -7,7 +7,8 @@
  *   details[]   histograms, for locks that a thread has waited for; if all holds are timed, for all
  *   refused[]   calls of trylock that found the lock taken
  *   meets[]     who waited for whom: a lock, the waiter's stack, the holder's. Without a waiter: how long it was held. Waits
- *               that gave up have meets of their own
+ *               that gave up have meets of their own. Waits, holds of locks that somebody waited for, and all other holds have
+ *               parts of their own (meets.c)
  *   stacks[]    call stacks, each kept once; their frames are in frames[]
  *   traces[]    where on the thread's stack the frames of a stack were found, to find it again cheaply (stack.c)
  *   worst[]     the longest waits, for locks and for condition variables

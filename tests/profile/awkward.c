@@ -23,6 +23,7 @@
  *   woken    a waiter for a condition variable is signalled by a thread that then keeps the mutex, until it has waited for that, too. Exit
  *            status 3: it does not
  *   c11      the same with C11's functions, and a wait for a mutex before
+ *   buried   so many mutexes are used, and then one is held until somebody waits for it: awkward buried NUMBER
  *   stray    a child of _Fork() unlocks its copy of a spin lock, and exits; its parent holds the lock for 30 ms more, and is killed
  *   kinds    a recursive mutex is locked and relocked 200 times, a mutex is tried and a spin lock locked as often. Exit status 3: an
  *            unlock did not do what it should
@@ -557,6 +558,28 @@ static void wake_c11(void)
     pthread_join(other, NULL);
 }
 
+/* ---- buried */
+
+static void *want_buried(void *argument)
+{
+    pthread_mutex_lock(&mutex); /* BURIED_WAITER */
+    pthread_mutex_unlock(&mutex);
+    return argument;
+}
+
+static void bury(int number)
+{
+    pthread_t other;
+    pthread_mutex_t *others = calloc((size_t)number, sizeof *others);
+    for (int i = 0; i < number; i++)
+        use(&others[i], 1);
+    pthread_mutex_lock(&mutex); /* BURIED_HOLDER */
+    pthread_create(&other, NULL, want_buried, NULL);
+    await_wait_for(&mutex);
+    pthread_mutex_unlock(&mutex);
+    pthread_join(other, NULL);
+}
+
 /* ---- stray, kinds */
 
 extern pid_t _Fork(void) __attribute__((weak));
@@ -671,6 +694,8 @@ int main(int argc, char **argv)
         wake_and_keep();
     if (strcmp(how, "c11") == 0)
         wake_c11();
+    if (strcmp(how, "buried") == 0)
+        bury(argc > 2 ? atoi(argv[2]) : 1);
     if (strcmp(how, "stray") == 0)
         leave_a_stray();
     if (strcmp(how, "kinds") == 0)

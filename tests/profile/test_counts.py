@@ -190,6 +190,15 @@ def a_child_that_has_told_nobody_of_its_birth_leaves_its_parents_counts_alone():
 
 
 @test
+def locks_that_nobody_waits_for_take_no_room_from_the_others():
+    with folder() as f:
+        profile = profiled(f, awkward(), "buried", 100000)
+        holder = lines("bury", "BURIED_HOLDER")
+        check([(w, h) for w, h, _ in blamed(profile)] == [(lines("want_buried", "BURIED_WAITER"), holder)], str(blamed(profile)))
+        check(holder in [site(profile, h["stack"]) for h in profile["holds"]], "how long it was held")
+
+
+@test
 def acquisitions_of_every_kind_are_counted():
     with folder() as f:
         profile = profiled(f, awkward(), "kinds")

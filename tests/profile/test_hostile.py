@@ -178,6 +178,17 @@ def calls_of_trylock_are_counted_without_a_row_for_the_lock_too():
         check((process["locks"], process["beyond_the_table"], process["refused"]) == (0, 2, 10), str(process))
 
 
+@test
+def a_wait_without_room_for_its_stack_is_no_hold():
+    with folder() as f:
+        full = shim(f, FULL.replace("details_used = STATS_DETAILS - 1", "stacks_used = STATS_STACKS - 3"))
+        p = pawl("profile", "--json", f"{f}/p", "--", "env", f"LD_PRELOAD={full}:{default_library()}", harness.build / "tests/profile/awkward", "buried", 1)
+        check(p.returncode == 0, f"exit {p.returncode}: {p.stderr}")
+        profile = read(f"{f}/p")
+        check([(w["waiter"], w["count"]) for w in profile["waits"]] == [(None, 1)], str(profile["waits"]))
+        check([h["count"] for h in profile["holds"]] == [1, 1], str(profile["holds"]))
+
+
 # As if so many processes had been there already.
 CROWD = TABLES + r"""
 __attribute__((constructor)) static void begin(void)
