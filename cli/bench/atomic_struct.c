@@ -79,7 +79,8 @@ static void plan(study *s)
 {
     const char *program = find_program(s->workload->name);
     if (program == NULL)
-        fail("atomic-struct: there is no pawl-bench-atomic-struct; it is built where libatomic is");
+        fail("atomic-struct: there is no pawl-bench-atomic-struct; it is built with glibc, where libatomic "
+             "is");
     for (unsigned v = 0; variants[v] != NULL; v++)
         for (size_t t = 0; t < s->thread_counts; t++)
             for (size_t l = 0; l < s->lock_count; l++) {

@@ -93,11 +93,13 @@ by_cmake() {
     done
 }
 
-cmake_refuses_another_version() {
-    mkdir "$work/later"
-    sed 's/find_package(pawl 0.1/find_package(pawl 0.9/; s/project(outside C)/project(outside NONE)/' "$here/cmake/CMakeLists.txt" >"$work/later/CMakeLists.txt"
-    not cmake -S "$work/later" -B "$work/later/build" "-DCMAKE_PREFIX_PATH=$prefix" "-DCMAKE_LIBRARY_ARCHITECTURE=$(basename "$library")" 2>"$work/said"
-    grep -q 'version: 0\.1\.0' "$work/said"
+# cmake_refuses WANTED REASON - what find_package() cannot have
+cmake_refuses() {
+    local at
+    at=$(mktemp -d -p "$work")
+    sed "s/find_package(pawl 0.1/find_package(pawl $1/; s/project(outside C)/project(outside NONE)/" "$here/cmake/CMakeLists.txt" >"$at/CMakeLists.txt"
+    not cmake -S "$at" -B "$at/build" "-DCMAKE_PREFIX_PATH=$prefix" "-DCMAKE_LIBRARY_ARCHITECTURE=$(basename "$library")" 2>"$work/said"
+    grep -q "$2" "$work/said"
 }
 
 # A folder with a space in its name, to which the installation was moved.
@@ -269,7 +271,8 @@ for compiler in g++ clang++; do
 done
 promise by_cmake by_cmake "$prefix" first first_static
 promise by_cmake_in_cxx by_cmake_in_cxx
-promise cmake_refuses_another_version cmake_refuses_another_version
+promise cmake_refuses_another_version cmake_refuses 0.9 'version: 0\.1\.0'
+promise cmake_refuses_components cmake_refuses '0.1 COMPONENTS extra' 'no component extra'
 promise cmake_finds_what_was_moved cmake_finds_what_was_moved
 promise cmake_finds_what_is_behind_a_link cmake_finds_what_is_behind_a_link
 [ "$(uname -m)" != x86_64 ] || promise refuses_32_bits refuses_32_bits
