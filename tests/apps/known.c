@@ -52,6 +52,17 @@ static void try_locks(int n)
     }
 }
 
+/* By its owner, in vain. */
+static void try_checked(int n)
+{
+    static pthread_mutex_t checked = PTHREAD_ERRORCHECK_MUTEX_INITIALIZER_NP;
+    for (int i = 0; i < n; i++) {
+        pthread_mutex_lock(&checked);
+        pthread_mutex_trylock(&checked);
+        pthread_mutex_unlock(&checked);
+    }
+}
+
 static void spin(int n)
 {
     pthread_spinlock_t lock;
@@ -59,7 +70,8 @@ static void spin(int n)
     for (int i = 0; i < n; i++) {
         if ((i % 2 == 0 ? pthread_spin_trylock : pthread_spin_lock)(&lock) != 0)
             abort();
-        pthread_spin_unlock(&lock);
+        if (pthread_spin_unlock(&lock) != 0)
+            abort();
     }
     pthread_spin_destroy(&lock);
 }
@@ -278,6 +290,7 @@ static const struct {
 } parts[] = {{"count", count},
              {"recurse", recurse},
              {"trylock", try_locks},
+             {"errorcheck", try_checked},
              {"spin", spin},
              {"wait-in-vain", wait_in_vain},
              {"reuse", reuse},
