@@ -52,12 +52,21 @@ static void try_locks(int n)
     }
 }
 
+/* A call must not find what another has left on the stack. */
+__attribute__((noinline)) static void litter(void)
+{
+    char stack[4096];
+    memset(stack, 0x55, sizeof stack);
+    __asm__ volatile("" : : "r"(stack) : "memory");
+}
+
 /* By its owner, in vain. */
 static void try_checked(int n)
 {
     static pthread_mutex_t checked = PTHREAD_ERRORCHECK_MUTEX_INITIALIZER_NP;
     for (int i = 0; i < n; i++) {
         pthread_mutex_lock(&checked);
+        litter();
         pthread_mutex_trylock(&checked);
         pthread_mutex_unlock(&checked);
     }
