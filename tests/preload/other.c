@@ -23,6 +23,10 @@ static int count_up(void *unused)
     cnd_broadcast(&cond);
     while (ready < 3)
         CHECK_IS(cnd_wait(&cond, &mutex), thrd_success);
+    ready++;
+    while (ready < 6)
+        CHECK_IS(cnd_wait(&cond, &mutex), thrd_success);
+    CHECK_IS(cnd_signal(&cond), thrd_success); /* one wakes the next */
     mtx_unlock(&mutex);
     return 0;
 }
