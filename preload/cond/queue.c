@@ -17,8 +17,6 @@
 #include "src/park/futex.h"
 #include "src/park/hint.h"
 
-#include <errno.h>
-
 enum { REQUEUES = LOCK_HAS(REQUEUE) };
 
 /* ---- sleeping */
@@ -94,7 +92,6 @@ static int relock(cond_wait *w, bool signalled)
 static void cancelled(void *argument)
 {
     cond_wait *w = argument;
-    int before = errno;
     wait_cancelled(w);
     bool signalled = !is_in_child(w) && !pawl_cond_withdraw(w->cond, &w->me);
     if (signalled && !w->requeues) {
@@ -105,7 +102,6 @@ static void cancelled(void *argument)
     relock(w, signalled);
     if (signalled)
         pawl_cond_signal_waiters(w->cond, false);
-    errno = before;
 }
 
 int wait_in_queue(cond_wait *w)

@@ -52,6 +52,26 @@ static void try_locks(int n)
     }
 }
 
+/* A call must not find what another has left on the stack. */
+__attribute__((noinline)) static void litter(void)
+{
+    char stack[4096];
+    memset(stack, 0x55, sizeof stack);
+    __asm__ volatile("" : : "r"(stack) : "memory");
+}
+
+/* By its owner, in vain. */
+static void try_checked(int n)
+{
+    static pthread_mutex_t checked = PTHREAD_ERRORCHECK_MUTEX_INITIALIZER_NP;
+    for (int i = 0; i < n; i++) {
+        pthread_mutex_lock(&checked);
+        litter();
+        pthread_mutex_trylock(&checked);
+        pthread_mutex_unlock(&checked);
+    }
+}
+
 static void spin(int n)
 {
     pthread_spinlock_t lock;
@@ -59,7 +79,8 @@ static void spin(int n)
     for (int i = 0; i < n; i++) {
         if ((i % 2 == 0 ? pthread_spin_trylock : pthread_spin_lock)(&lock) != 0)
             abort();
-        pthread_spin_unlock(&lock);
+        if (pthread_spin_unlock(&lock) != 0)
+            abort();
     }
     pthread_spin_destroy(&lock);
 }
@@ -278,6 +299,7 @@ static const struct {
 } parts[] = {{"count", count},
              {"recurse", recurse},
              {"trylock", try_locks},
+             {"errorcheck", try_checked},
              {"spin", spin},
              {"wait-in-vain", wait_in_vain},
              {"reuse", reuse},

@@ -37,12 +37,13 @@ def in_all(histogram):
 @test
 def stats_count_every_acquisition_once():
     for lock in LOCKS:
-        for what, n, expected in [("count", 1000, 1000), ("recurse", 50, 50), ("trylock", 70, 70), ("spin", 90, 90),
+        for what, n, expected in [("count", 1000, 1000), ("recurse", 50, 50), ("trylock", 70, 70), ("errorcheck", 60, 60), ("spin", 90, 90),
                                   ("wait-in-vain", 20, 21), ("reuse", 30, 60)]:
             s = only(what, n, lock=lock)
             check(s["acquisitions"] == expected, f"{lock} {what}: {s['acquisitions']} instead of {expected}")
             check(s["lock"] == lock and s["locks"] == 1, f"{lock} {what}: {s['lock']}, {s['locks']} locks")
             check((s["contended"], s["contended_share"], s["most_contended"]) == (0, 0, []), f"{what}: contended")
+            check(s["refused"] == (n if what in ("trylock", "errorcheck") else 0), f"{lock} {what}: {s['refused']} refused")
             check(s["hold"]["count"] == in_all(s["hold"]["histogram"]) == expected, f"{what}: held {s['hold']}")
 
 

@@ -39,6 +39,7 @@ static void heard(const char *report)
 static void *signal_it(void *m)
 {
     OK(pthread_mutex_lock(m));
+    await_asleep(getpid()); /* only then is it requeued */
     go = 1;
     OK(pthread_cond_signal(&cond));
     OK(pthread_mutex_unlock(m));
@@ -141,6 +142,7 @@ static void debug_mode_knows_who_waits(void)
     listen();
     OK(pthread_mutex_lock(&m));
     heard("pawl: lock-order inversion");
+    OK(pthread_mutex_unlock(&a));
     go = 0;
     pthread_t t = spawn(signal_it, &m);
     while (!go)
@@ -149,7 +151,6 @@ static void debug_mode_knows_who_waits(void)
     OK(pthread_mutex_lock(&b)); /* after a wait that a signal ended: m comes before b */
     OK(pthread_mutex_unlock(&b));
     OK(pthread_mutex_unlock(&m));
-    OK(pthread_mutex_unlock(&a));
     OK(pthread_mutex_lock(&b));
     listen();
     OK(pthread_mutex_lock(&m));

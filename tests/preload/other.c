@@ -23,6 +23,10 @@ static int count_up(void *unused)
     cnd_broadcast(&cond);
     while (ready < 3)
         CHECK_IS(cnd_wait(&cond, &mutex), thrd_success);
+    ready++;
+    while (ready < 6)
+        CHECK_IS(cnd_wait(&cond, &mutex), thrd_success);
+    CHECK_IS(cnd_signal(&cond), thrd_success); /* one wakes the next */
     mtx_unlock(&mutex);
     return 0;
 }
@@ -43,9 +47,10 @@ static void c11_threads_count_together(void)
 
 static int try_there(void *m)
 {
-    int result = mtx_trylock(m);
-    if (result == thrd_success)
-        mtx_unlock(m);
+    int result = thrd_success;
+    for (int i = 0; i < 3 && result == thrd_success; i++) /* a thread's first use is another path */
+        if ((result = mtx_trylock(m)) == thrd_success)
+            CHECK_IS(mtx_unlock(m), thrd_success);
     return result;
 }
 
