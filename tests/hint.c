@@ -753,6 +753,8 @@ static void lies_cost_no_wake_up(const lock_info *unused)
     make_maps();
     begin(getuid());
     team_start(service, 1, serve, NULL);
+    while (hint.used == 0) /* else there may be no hint to lie in */
+        sleep_often();
     team_start(liar, 1, lie, NULL);
     team_start(team, LIED_TO, add, &rounds);
     team_join(team, LIED_TO);
@@ -761,7 +763,6 @@ static void lies_cost_no_wake_up(const lock_info *unused)
     for (int i = 0; i < 3; i++)
         CHECK(counts[i] == LIED_TO * rounds, "lock %d: counted %ju", i, (uintmax_t)counts[i]);
     CHECK(hint.used <= MAPPINGS, "mapped %u times", hint.used);
-    CHECK(hint.used > 0, "nobody was lied to");
     end(service);
 }
 

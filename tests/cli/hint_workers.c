@@ -9,8 +9,9 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
+#include <time.h>
 
-enum { THREADS = 8, ROUNDS = 100 };
+enum { THREADS = 8, ROUNDS = 20 };
 
 static pawl_mcs mcs;
 static pawl_mutex mutex;
@@ -18,16 +19,24 @@ static long count[2]; /* under each */
 static atomic_long rounds[THREADS];
 static atomic_int over;
 
+/* With a lock in hand, and long enough for others to sleep, however many CPUs there are: who never sleeps never registers. */
+static void add(long *to)
+{
+    long before = *to;
+    nanosleep(&(struct timespec){.tv_nsec = 100000}, NULL);
+    *to = before + 1;
+}
+
 static void *work(void *rounds_done)
 {
     atomic_long *done = rounds_done;
     while (!atomic_load(&over)) {
         pawl_mcs_ctx c;
         pawl_mcs_lock(&mcs, &c);
-        count[0]++;
+        add(&count[0]);
         pawl_mcs_unlock(&mcs, &c);
         pawl_mutex_lock(&mutex);
-        count[1]++;
+        add(&count[1]);
         pawl_mutex_unlock(&mutex);
         atomic_fetch_add(done, 1);
     }

@@ -149,6 +149,44 @@ static void a_signal_ends_such_a_wait(void)
     OK(try_elsewhere(&s.mutex));
 }
 
+static void *wait_with_what_another_holds(void *argument)
+{
+    scene *s = argument;
+    __atomic_store_n(&s->waiting, own_tid(), __ATOMIC_RELEASE);
+    while (__atomic_load_n(&s->go, __ATOMIC_RELAXED) == 0)
+        OK(pthread_cond_wait(&s->cond, &s->mutex));
+    CHECK_IS(s->mutex.__data.__owner, own_tid());
+    OK(pthread_mutex_unlock(&s->mutex));
+    return NULL;
+}
+
+/* glibc unlocks it. */
+static void another_threads_mutex_stays_locked(void)
+{
+    static const int types[] = {PTHREAD_MUTEX_NORMAL, PTHREAD_MUTEX_ADAPTIVE_NP};
+    for (int i = 0; i < 2; i++) {
+        scene s = {.cond = PTHREAD_COND_INITIALIZER};
+        make_mutex(&s.mutex, types[i]);
+        OK(pthread_mutex_lock(&s.mutex));
+        pthread_t t = spawn(wait_with_what_another_holds, &s);
+        int tid;
+        while ((tid = __atomic_load_n(&s.waiting, __ATOMIC_ACQUIRE)) == 0)
+            pause_ms(1);
+        await_asleep(tid);
+        CHECK_IS(s.mutex.__data.__owner, own_tid());
+        CHECK_IS(try_elsewhere(&s.mutex), EBUSY);
+        __atomic_store_n(&s.go, 1, __ATOMIC_RELAXED);
+        OK(pthread_cond_signal(&s.cond)); /* now it waits for the mutex */
+        CHECK_IS(try_elsewhere(&s.mutex), EBUSY);
+        OK(pthread_mutex_unlock(&s.mutex));
+        while (pthread_tryjoin_np(t, NULL) != 0) { /* the signal may have come before the wait */
+            OK(pthread_cond_signal(&s.cond));
+            pause_ms(1);
+        }
+        OK(try_elsewhere(&s.mutex));
+    }
+}
+
 static void *wait_again_and_again(void *argument)
 {
     scene *s = argument;
@@ -370,6 +408,7 @@ const test_case cond_mutex_cases[] = {BEYOND(a_recursive_mutex_is_released_and_r
                                       CASE(a_mutex_is_not_destroyed_while_somebody_waits_with_it),
                                       CASE(a_wait_bears_a_mutex_that_nobody_has_locked),
                                       CASE(a_signal_ends_such_a_wait),
+                                      BEYOND(another_threads_mutex_stays_locked),
                                       CASE(such_waits_do_not_hang_each_other),
                                       CASE(such_waits_do_not_disturb_those_that_lock),
                                       CASE(two_mutexes_use_it_in_turn),

@@ -496,7 +496,7 @@ static void load(const char *path, bool stays)
 
 static void await_wait_for(const void *lock)
 {
-    enum { MOST = 20000 };
+    enum { MOST = 120000 }; /* two minutes: a hang */
     for (int i = 0; waiting_for(lock) == 0; i++) {
         if (i == MOST)
             exit(3);

@@ -1,6 +1,7 @@
 """pawl profile, with locks that are easily counted wrong"""
 
 import collections
+import ctypes
 import json
 import os
 import pathlib
@@ -179,6 +180,8 @@ def the_call_of_a_function_of_c11_is_the_programs():
 
 @test
 def a_child_that_has_told_nobody_of_its_birth_leaves_its_parents_counts_alone():
+    if not hasattr(ctypes.CDLL(None), "_Fork"):
+        raise Skipped("the C library has no _Fork()")
     with folder() as f:
         profile = profiled(f, awkward(), "stray", status=128 + signal.SIGKILL)
         parent, child = profile["processes"]
