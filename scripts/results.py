@@ -1,6 +1,7 @@
 """results.py FOLDER - puts what results.sh measured into the tables of docs/results.md
 
-A line `<!-- KIND FILE... -->` of the page stands above the table that is made of FILE.json of the folder.
+A line `<!-- KIND FILE... -->` of the page stands above the table that is made of FILE.json of the folder. Tables of which
+the folder has nothing stay as they are.
 """
 
 import json
@@ -89,12 +90,70 @@ def alike(studies):
     return table(["steps outside", "threads", "lock", "ours, M/s", "Concurrency Kit's, M/s", "ratio"], rows, 3)
 
 
-KINDS = {"by-threads": by_threads, "ring": ring, "tail": tail, "alike": alike}
+def cell_name(point):
+    threads = f"{point['threads']} thread{'s' if point['threads'] > 1 else ''}"
+    return threads + (", pinned" if point["pin"] != "free" else "") + f", {point['variant']}"
+
+
+class Cell:
+    """One cell of several grids, measured on different days or machines: ratios are made within each."""
+
+    def __init__(self, of_grids):
+        self.of_grids = of_grids  # for each, points by lock
+
+    def times(self, lock):
+        """Of glibc's throughput, in each grid."""
+        return [points[lock]["median"] / points["glibc"]["median"] for points in self.of_grids if lock in points]
+
+    def figure(self, lock):
+        return statistics.median(self.times(lock))
+
+    def best(self):
+        peers = {lock for points in self.of_grids for lock, p in points.items() if p["family"] == "peer"}
+        return max(sorted(peers), key=self.figure)
+
+    def longest(self, lock):
+        waits = [run["worst_wait_ns"] for points in self.of_grids if lock in points for run in points[lock]["runs"]]
+        return "-" if None in waits else duration(max(waits))
+
+    def jain(self, lock):
+        values = [median_of(points[lock], "jain") for points in self.of_grids
+                  if lock in points and points[lock]["runs"][0]["jain"] is not None]
+        return f"{statistics.median(values):.2f}" if values else "-"
+
+    def cpu_time(self, lock):
+        """For each operation, of what glibc takes."""
+        return statistics.median(median_of(points[lock], "cpu_s") / points[lock]["median"] /
+                                 (median_of(points["glibc"], "cpu_s") / points["glibc"]["median"])
+                                 for points in self.of_grids if lock in points)
+
+    def row(self, name):
+        best = self.best()
+        return [name, ", ".join(f"{t:.2f}" for t in self.times("pawl_mutex")), f"`{best}`", f"{self.figure(best):.2f}",
+                *(self.longest(lock) for lock in ("pawl_mutex", best, "glibc")),
+                *(self.jain(lock) for lock in ("pawl_mutex", best)), f"{self.cpu_time('pawl_mutex'):.2f}"]
+
+
+def grid(studies, ahead):
+    """The cells in which pawl_mutex is ahead of all others, or behind one of them, clearest first."""
+    names = [cell_name(p) for p in studies[0]["points"] if p["lock"] == "pawl_mutex"]
+    cells = {name: Cell([{p["lock"]: p for p in s["points"] if cell_name(p) == name} for s in studies]) for name in names}
+    leads = {name: c.figure("pawl_mutex") / c.figure(c.best()) for name, c in cells.items()}
+    head = ["cell", "`pawl_mutex`", "best other", "its", "longest wait", "its", "glibc's", "Jain", "its", "CPU time"]
+    return table(head, [cells[name].row(name) for name in sorted(names, key=leads.get, reverse=ahead)
+                        if (leads[name] >= 1) == ahead])
+
+
+KINDS = {"by-threads": by_threads, "ring": ring, "tail": tail, "alike": alike,
+         "grid-ahead": lambda studies: grid(studies, True), "grid-behind": lambda studies: grid(studies, False)}
 
 
 def filled(match, folder):
     kind, *files = match[2].split()
-    return match[1] + KINDS[kind]([json.loads((folder / f"{f}.json").read_text()) for f in files])
+    files = [folder / f"{f}.json" for f in files]
+    if not any(f.exists() for f in files):
+        return match[0]
+    return match[1] + KINDS[kind]([json.loads(f.read_text()) for f in files])
 
 
 def main():
