@@ -93,10 +93,14 @@ uint32_t epoch_now(void)
     return PAWL_LIKELY(now != 0 && self.epoch == now) ? now : begin_or_join();
 }
 
+/* The present first: if a handler forks between the two, the caller's tid was compared, or is among those of the past. */
 bool is_my_tid(uint32_t tid, uint32_t meta)
 {
+    if (tid == self.tid)
+        return true;
+    atomic_signal_fence(memory_order_seq_cst);
     bool from_before = self.forked && tid != 0 && (meta & META_EPOCH) != self.epoch;
-    return tid == self.tid || (from_before && past[(meta >> META_EPOCH_SHIFT) % PAST] == tid);
+    return from_before && past[(meta >> META_EPOCH_SHIFT) % PAST] == tid;
 }
 
 void disable_fast_paths(void)
