@@ -1,26 +1,10 @@
 #!/bin/sh
 # headers.sh INCLUDE - every header stands alone in C11 and C++17, and every lock's header says what it promises
 set -u
+# shellcheck source=tests/promise.sh
+. "$(dirname "$0")/promise.sh"
 
 include=$1
-passed=0
-failed=0
-skipped=0
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-
-# promise NAME COMMAND... - counts the command, and shows what it says if it fails
-promise() {
-    name=$1
-    shift
-    if "$@" >"$work/out" 2>&1; then
-        passed=$((passed + 1))
-    else
-        failed=$((failed + 1))
-        echo "FAIL $name"
-        sed 's/^/    /' "$work/out"
-    fi
-}
 
 # The properties, in this order, in the comment that opens the file.
 opens_with_properties() {
@@ -95,8 +79,7 @@ done
 
 for compiler in gcc clang g++ clang++; do
     if ! command -v $compiler >/dev/null; then
-        echo "SKIP headers/stands_alone: no $compiler"
-        skipped=$((skipped + 1))
+        skip "stands_alone: no $compiler"
         continue
     fi
     for path in "$include"/*.h "$include"/pawl/*.h "$include"/pawl/detail/*.h; do
@@ -129,7 +112,4 @@ for compiler in g++ clang++; do
     promise "pawl.hpp/can_be_hooked_with_$compiler" stands_alone $compiler pawl.hpp -DPAWL_DEBUG
 done
 
-printf '%d passed, %d failed' $passed $failed
-[ $skipped = 0 ] || printf ', %d skipped' $skipped
-echo
-[ $failed = 0 ]
+finish

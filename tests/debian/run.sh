@@ -5,40 +5,15 @@
 # The root has the files of the packages that ours depend on, and of compilers, and dpkg's record of them; they are
 # linked from this machine, so it takes no network. The packages are built again only if a file has changed.
 set -u
+# shellcheck source=tests/promise.sh
+. "$(dirname "$0")/../promise.sh"
 
 build=$(cd "$1" && pwd)
 option=${2-}
 root=$(cd "$(dirname "$0")/../.." && pwd)
-work=$build/debian${option:+-$option}
-bare=$work/root
-passed=0
-failed=0
-out=$(mktemp)
-trap 'rm -f "$out"' EXIT
-mkdir -p "$work"
-
-# promise NAME COMMAND... - counts the command, and shows what it says if it fails
-promise() {
-    local name=$1
-    shift
-    (
-        set -e
-        "$@"
-    ) >"$out" 2>&1
-    if [ $? = 0 ]; then
-        passed=$((passed + 1))
-    else
-        failed=$((failed + 1))
-        echo "FAIL debian/$name"
-        tail -n 40 "$out" | sed 's/^/    /'
-    fi
-}
-
-finish() {
-    echo "$passed passed, $failed failed"
-    [ $failed = 0 ]
-    exit
-}
+kept=$build/debian${option:+-$option}
+bare=$kept/root
+mkdir -p "$kept"
 
 # What a package is made of.
 sources() {
@@ -49,20 +24,20 @@ sources() {
 packages_build() {
     local key
     key=${CC-}$(sources | (cd "$root" && xargs -d '\n' sha256sum) | sha256sum)
-    [ "$(cat "$work/key" 2>/dev/null)" != "$key" ] || return 0
-    rm -rf "$work/packages"
-    mkdir -p "$work/packages/pawl"
-    sources | tar -C "$root" -cf - -T - | tar -C "$work/packages/pawl" -xf -
-    cd "$work/packages/pawl"
+    [ "$(cat "$kept/key" 2>/dev/null)" != "$key" ] || return 0
+    rm -rf "$kept/packages"
+    mkdir -p "$kept/packages/pawl"
+    sources | tar -C "$root" -cf - -T - | tar -C "$kept/packages/pawl" -xf -
+    cd "$kept/packages/pawl"
     # Debugging symbols would be thrown away. Warnings are errors, but not with the flags of a release, which bring others.
     DEB_BUILD_OPTIONS="nocheck noautodbgsym parallel=2 $option" DEB_CFLAGS_STRIP=-g DEB_CFLAGS_APPEND=${option:+-Werror} dpkg-buildpackage -b -us -uc
-    echo "$key" >"$work/key"
+    echo "$key" >"$kept/key"
 }
 
 lintian_finds_nothing() {
-    lintian --allow-root "$work"/packages/*.changes >"$work/lintian" 2>&1 || true
-    cat "$work/lintian"
-    test ! -s "$work/lintian"
+    lintian --allow-root "$kept"/packages/*.changes >"$kept/lintian" 2>&1 || true
+    cat "$kept/lintian"
+    test ! -s "$kept/lintian"
 }
 
 # dependencies PACKAGE... - and all that they depend on, as far as it is installed here
@@ -82,29 +57,29 @@ root_is_made() {
     done
     # shellcheck disable=SC2046 # one word each
     dependencies dpkg dash libc-bin bash coreutils sed grep gcc g++ libc6-dev make pkg-config cmake meson python3 ninja-build cargo librust-lock-api-dev librust-scopeguard-dev librust-autocfg-dev \
-        libjansson4 libdw1 libhwloc15 libbpf1 >"$work/packages.list"
+        libjansson4 libdw1 libhwloc15 libbpf1 >"$kept/packages.list"
     # As they are where /bin, /lib and their kin are links into /usr.
-    xargs dpkg-query -L <"$work/packages.list" | grep '^/' | sed 's#^/\(s\?bin\|lib[0-9x]*\)/#/usr/\1/#' | LC_ALL=C sort -u |
+    xargs dpkg-query -L <"$kept/packages.list" | grep '^/' | sed 's#^/\(s\?bin\|lib[0-9x]*\)/#/usr/\1/#' | LC_ALL=C sort -u |
         grep -v -e '^/usr/share/doc/' -e '^/usr/share/man/' -e '^/usr/share/locale/' -e '^/etc/' |
         while IFS= read -r file; do
             [ -d "$file" ] && [ ! -L "$file" ] || [ ! -e "$file" ] || printf '%s\0' "$file"
-        done >"$work/files"
+        done >"$kept/files"
     # Linked if this is one file system, and copied otherwise. (cp looks for the folders of absolute names here.)
     cd /
     how=-al
     [ "$(stat -c %d /usr)" = "$(stat -c %d "$bare")" ] || how=-a
-    xargs -0 cp $how --parents -t "$bare" <"$work/files"
+    xargs -0 cp $how --parents -t "$bare" <"$kept/files"
     cp -a /etc/alternatives /etc/passwd /etc/group /etc/ld.so.conf /etc/ld.so.conf.d "$bare/etc/"
     find /usr/bin /usr/lib -maxdepth 1 -type l -lname '/etc/alternatives/*' -print0 | xargs -0 cp -a --parents -n -t "$bare" || true
     # shellcheck disable=SC2046
-    dpkg-query -s $(cat "$work/packages.list") >"$bare/var/lib/dpkg/status"
+    dpkg-query -s $(cat "$kept/packages.list") >"$bare/var/lib/dpkg/status"
     while read -r name; do
         for list in "/var/lib/dpkg/info/$name".* /var/lib/dpkg/info/"$name":*; do
             case $list in
             *.list | *.triggers | *.md5sums) [ ! -f "$list" ] || cp "$list" "$bare/var/lib/dpkg/info/" ;;
             esac
         done
-    done <"$work/packages.list"
+    done <"$kept/packages.list"
     mknod -m 666 "$bare/dev/null" c 1 3
     chroot "$bare" /sbin/ldconfig
     chroot "$bare" /usr/bin/gcc --version
@@ -116,14 +91,10 @@ everything() {
 }
 
 packages_install() {
-    everything >"$work/before"
-    dpkg --root="$bare" -i "$work"/packages/*.deb
-    everything >"$work/between"
-    not cmp -s "$work/before" "$work/between"
-}
-
-not() {
-    ! "$@"
+    everything >"$kept/before"
+    dpkg --root="$bare" -i "$kept"/packages/*.deb
+    everything >"$kept/between"
+    not cmp -s "$kept/before" "$kept/between"
 }
 
 # inside COMMAND - in the root, in /tmp; with a /proc that nobody else sees
@@ -181,9 +152,9 @@ tools_work() {
 
 packages_go_without_a_trace() {
     # shellcheck disable=SC2046
-    dpkg --root="$bare" -P $(for deb in "$work"/packages/*.deb; do dpkg-deb -f "$deb" Package; done)
-    everything >"$work/after"
-    diff "$work/before" "$work/after"
+    dpkg --root="$bare" -P $(for deb in "$kept"/packages/*.deb; do dpkg-deb -f "$deb" Package; done)
+    everything >"$kept/after"
+    diff "$kept/before" "$kept/after"
 }
 
 promise packages_build packages_build

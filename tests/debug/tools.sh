@@ -5,13 +5,10 @@
 # judged_tsan_whole (both with it); mixed and its like, of which part is compiled with -DPAWL_DEBUG; and pthreads, which
 # knows nothing of Pawl, for debug mode under the interposer.
 set -u
+# shellcheck source=tests/promise.sh
+. "$(dirname "$0")/../promise.sh"
 
 directory=$1
-passed=0
-failed=0
-skipped=0
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
 # The tools should find what is wrong, not debug mode.
 export PAWL_DEBUG=0 TSAN_OPTIONS=exitcode=9
 
@@ -21,18 +18,9 @@ verdict() {
     shift 3
     timeout 600 "$@" >"$work/out" 2>&1
     status=$?
-    if [ $status = "$wanted" ] && { [ -z "$text" ] || grep -q -e "$text" "$work/out"; }; then
-        passed=$((passed + 1))
-        return
-    fi
-    failed=$((failed + 1))
-    echo "FAIL $name: exit status $status; it should be $wanted and the text should have: $text"
-    head -n 60 "$work/out" | sed 's/^/    /'
-}
-
-skip() {
-    echo "SKIP $1"
-    skipped=$((skipped + 1))
+    echo "exit status $status; it should be $wanted and the text should have: $text" >>"$work/out"
+    [ $status = "$wanted" ] && { [ -z "$text" ] || sed '$d' "$work/out" | grep -q -e "$text"; }
+    count "$name" $?
 }
 
 for program in judged_tsan judged_tsan_whole; do
@@ -85,7 +73,4 @@ for lock in mcs pawl_mutex; do
         env PAWL_DEBUG=continue LD_PRELOAD="$library" "$directory/pthreads" inversion
 done
 
-printf '%d passed, %d failed' $passed $failed
-[ $skipped = 0 ] || printf ', %d skipped' $skipped
-echo
-[ $failed = 0 ]
+finish

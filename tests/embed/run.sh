@@ -2,29 +2,14 @@
 # run.sh BUILD - libpawl in programs that load it, or load what it is in, at run time: one copy works however often it is
 # loaded and unloaded, and two copies are refused
 set -u
+# shellcheck source=tests/promise.sh
+. "$(dirname "$0")/../promise.sh"
 
 build=$1
 here=$build/tests/embed
-passed=0
-failed=0
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
 library=$(echo "$build"/src/libpawl.so.*.*.*[0-9])
 static=$here/plugin_static.so
 shared=$here/plugin_shared.so
-
-# promise NAME COMMAND... - counts the command, and shows what it says if it fails
-promise() {
-    name=$1
-    shift
-    if "$@" >"$work/out" 2>&1; then
-        passed=$((passed + 1))
-    else
-        failed=$((failed + 1))
-        echo "FAIL embed/$name"
-        sed 's/^/    /' "$work/out"
-    fi
-}
 
 # It aborts, and the one line it says names the two.
 refuses() {
@@ -158,5 +143,4 @@ for symbol in pawl_parked pawl_wait_turn pawl_thread_enter pawl_nodes_refill paw
     promise "note_comes_with_$symbol" note_comes_with "$(nm "$build/src/libpawl.a" | awk -v s=$symbol '$2 ~ /[BDT]/ && index($3, s) == 1 { print $3; exit }')"
 done
 
-echo "$passed passed, $failed failed"
-[ $failed = 0 ]
+finish

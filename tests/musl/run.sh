@@ -1,32 +1,13 @@
 #!/bin/bash
 # run.sh BUILD MUSL - the pawl command where the C library is musl (MUSL/pawl), beside the one of glibc (BUILD/pawl)
 set -u
+# shellcheck source=tests/promise.sh
+. "$(dirname "$0")/../promise.sh"
 
 build=$(cd "$1" && pwd)
 musl=$(cd "$2" && pwd)
 root=$(cd "$(dirname "$0")/../.." && pwd)
-passed=0
-failed=0
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
 cd "$work" || exit
-
-# promise NAME COMMAND... - counts the command, and shows what it says if it fails
-promise() {
-    local name=$1
-    shift
-    (
-        set -e
-        "$@"
-    ) >"$work/out" 2>&1
-    if [ $? = 0 ]; then
-        passed=$((passed + 1))
-    else
-        failed=$((failed + 1))
-        echo "FAIL musl/$name"
-        sed 's/^/    /' "$work/out"
-    fi
-}
 
 # refuses PATTERN COMMAND... - exit status 2, and one line that says so
 refuses() {
@@ -180,5 +161,4 @@ promise reports_and_compares reports_and_compares
 promise says_what_is_glibcs says_what_is_glibcs
 promise is_not_preloaded_into is_not_preloaded_into
 
-echo "$passed passed, $failed failed"
-[ $failed = 0 ]
+finish

@@ -2,31 +2,12 @@
 # run.sh BUILD - projects outside this tree use Pawl: installed, by pkg-config, CMake and Meson; as a subproject; and
 # as a vendored copy of one lock
 set -u
+# shellcheck source=tests/promise.sh
+. "$(dirname "$0")/../promise.sh"
 
 build=$(cd "$1" && pwd)
 here=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$here/../.." && pwd)
-passed=0
-failed=0
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-
-# promise NAME COMMAND... - counts the command, and shows what it says if it fails
-promise() {
-    local name=$1
-    shift
-    (
-        set -e
-        "$@"
-    ) >"$work/out" 2>&1 # not in a condition: there set -e would not count
-    if [ $? = 0 ]; then
-        passed=$((passed + 1))
-    else
-        failed=$((failed + 1))
-        echo "FAIL outside/$name"
-        sed 's/^/    /' "$work/out"
-    fi
-}
 
 meson install -C "$build" --no-rebuild --destdir "$work/installed" >"$work/out" 2>&1 || cat "$work/out"
 prefix=$(dirname "$(dirname "$(find "$work/installed" -name pawl.h)")")
@@ -34,11 +15,6 @@ pkgconfig=$(dirname "$(find "$work/installed" -name pawl.pc)")
 library=$(dirname "$pkgconfig")
 installed() {
     PKG_CONFIG_PATH=$pkgconfig PKG_CONFIG_SYSROOT_DIR=$work/installed LD_LIBRARY_PATH=$library "$@"
-}
-
-# A command that `set -e` notices if it succeeds.
-not() {
-    ! "$@"
 }
 
 says_two_million() {
@@ -289,5 +265,4 @@ promise vendored_ticket_is_headers_alone is_headers_alone
 promise every_header_can_be_vendored every_header_can_be_vendored
 promise vendor_refuses vendor_refuses
 
-echo "$passed passed, $failed failed"
-[ $failed = 0 ]
+finish

@@ -1,32 +1,13 @@
 #!/bin/bash
 # run.sh BUILD - the Rust crate: its tests with every cargo here, without std, and beside parking_lot
 set -u
+# shellcheck source=tests/promise.sh
+. "$(dirname "$0")/../promise.sh"
 
 build=$(cd "$1" && pwd)
 root=$(cd "$(dirname "$0")/../.." && pwd)
 crate=$root/bindings/rust
-passed=0
-failed=0
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
 export CARGO_INCREMENTAL=0 CARGO_PROFILE_DEV_DEBUG=0 # once is enough, and nobody debugs it
-
-# promise NAME COMMAND... - counts the command, and shows what it says if it fails
-promise() {
-    local name=$1
-    shift
-    (
-        set -e
-        "$@"
-    ) >"$work/out" 2>&1
-    if [ $? = 0 ]; then
-        passed=$((passed + 1))
-    else
-        failed=$((failed + 1))
-        echo "FAIL rust/$name"
-        sed 's/^/    /' "$work/out"
-    fi
-}
 
 # work_of CARGO - its folder in the build folder
 work_of() {
@@ -125,5 +106,4 @@ promise static_library_is_linked static_library_is_linked $debian
 promise says_what_is_missing says_what_is_missing $debian
 [ "$(readlink -f "$other")" = "$(readlink -f $debian)" ] || promise example_runs_with_another_cargo example_runs "$other"
 
-echo "$passed passed, $failed failed"
-[ $failed = 0 ]
+finish
