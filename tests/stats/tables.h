@@ -52,3 +52,30 @@ static inline void check_text(const char *what, const char *found, const char *w
     CHECK(found[same] == wanted[same], "%s: '%.60s' instead of '%.60s' in\n%s", what, found + same,
           wanted + same, found);
 }
+
+/* ---- what is in them */
+
+static inline stats_row *add_row(uint32_t place, uintptr_t lock, uint64_t acquisitions)
+{
+    stats_row *row = &stats_tables->locks[place];
+    row->lock = lock;
+    row->acquisitions = acquisitions;
+    if (stats_tables->locks_used < place)
+        stats_tables->locks_used = place;
+    return row;
+}
+
+/* `count` times of `ns` each, a power of two. */
+static inline void add_times(stats_times *t, uint64_t count, uint64_t ns)
+{
+    t->count += count;
+    t->total_ns += count * ns;
+    t->worst_ns = ns > t->worst_ns ? ns : t->worst_ns;
+    t->buckets[63 - __builtin_clzll(ns)] += count;
+}
+
+static inline stats_detail *add_detail(stats_row *row, uint16_t place)
+{
+    row->detail = place;
+    return &stats_tables->details[place];
+}
