@@ -98,62 +98,59 @@ static void acquire(word *w, uint32_t counted)
         (self.async ? poll_until_acquired : park_until_acquired)(w, counted);
 }
 
-static bool is_ours(word *w)
+static bool is_ours(uint32_t value)
 {
-    return value_of(w) >> 30 == 1;
+    return value >> 30 == 1;
 }
 
-static bool lock_quickly(word *w, const void *site)
+/* Of a known epoch: after a fork, the tables are the parent's until then. The row tells that this process, or the one it was forked
+ * from, has noted the others. */
+__attribute__((always_inline)) static inline bool lock_quickly(word *w, const void *site)
 {
-    note_others();
-    epoch_now(); /* after a fork, the tables are the parent's until then */
-    stats_row *row = stats_quick_row(w, STATS_SPIN);
-    if (row == NULL || !stats_is_quiet(row) || !try_acquire(w, COUNTED))
+    stats_row *row = epoch_is_known() ? stats_quick_row(w, STATS_SPIN) : NULL;
+    if (PAWL_UNLIKELY(row == NULL) || !stats_is_quiet(row) || PAWL_UNLIKELY(!try_acquire(w, COUNTED)))
         return false;
     stats_quick_acquired(row, site);
     return true;
 }
 
-static void lock_counted(word *w, const void *site)
+static void ask(stats_call *call, word *w, const void *site)
+{
+    note_others();
+    epoch_now();
+    stats_ask(call, w, STATS_SPIN, site);
+}
+
+__attribute__((noinline)) static int lock_and_tell(word *w, const void *site)
 {
     stats_call call;
-    if (lock_quickly(w, site))
-        return;
-    stats_ask(&call, w, STATS_SPIN, site);
+    ask(&call, w, site);
     if (!try_acquire(w, COUNTED)) {
         stats_wait_begin(&call);
         acquire(w, COUNTED);
     }
     stats_acquired(&call);
+    return 0;
 }
 
 __attribute__((noinline)) static int lock_slowly(pthread_spinlock_t *s, const void *site)
 {
     word *w = word_in(s);
-    if (!is_ours(w)) {
+    uint32_t value = value_of(w);
+    if (!is_ours(value)) {
         note_others();
         return glibc()->spin_lock(s);
     }
-    if (value_of(w) & COUNTED)
-        lock_counted(w, site);
-    else
-        acquire(w, 0);
+    if (value & COUNTED)
+        return lock_quickly(w, site) ? 0 : lock_and_tell(w, site);
+    acquire(w, 0);
     return 0;
 }
 
-__attribute__((noinline)) static int trylock_slowly(pthread_spinlock_t *s, const void *site)
+__attribute__((noinline)) static int try_and_tell(word *w, const void *site)
 {
-    word *w = word_in(s);
-    if (!is_ours(w)) {
-        note_others();
-        return glibc()->spin_trylock(s);
-    }
-    if (!(value_of(w) & COUNTED))
-        return EBUSY;
     stats_call call;
-    if (lock_quickly(w, site))
-        return 0;
-    stats_ask(&call, w, STATS_SPIN, site);
+    ask(&call, w, site);
     if (!try_acquire(w, COUNTED)) {
         stats_refused(&call);
         return EBUSY;
@@ -162,25 +159,45 @@ __attribute__((noinline)) static int trylock_slowly(pthread_spinlock_t *s, const
     return 0;
 }
 
+__attribute__((noinline)) static int trylock_slowly(pthread_spinlock_t *s, const void *site)
+{
+    word *w = word_in(s);
+    uint32_t value = value_of(w);
+    if (!is_ours(value)) {
+        note_others();
+        return glibc()->spin_trylock(s);
+    }
+    if (!(value & COUNTED))
+        return EBUSY;
+    return lock_quickly(w, site) ? 0 : try_and_tell(w, site);
+}
+
 static inline void release(word *w, uint32_t counted)
 {
     atomic_store_explicit(w, FREE | counted, memory_order_release); /* A: publishes the critical section */
     pawl_wake((pawl_word *)w, 0);
 }
 
+__attribute__((noinline)) static int tell_and_release(word *w)
+{
+    epoch_now();
+    stats_released(w, STATS_SPIN);
+    release(w, COUNTED);
+    return 0;
+}
+
 __attribute__((noinline)) static int unlock_slowly(pthread_spinlock_t *s)
 {
     word *w = word_in(s);
-    if (!is_ours(w))
+    uint32_t value = value_of(w);
+    if (!is_ours(value))
         return glibc()->spin_unlock(s);
-    uint32_t counted = value_of(w) & COUNTED;
-    if (counted != 0) {
-        epoch_now();
-        stats_row *row = stats_quick_row(w, STATS_SPIN);
-        if (row == NULL || !stats_quick_released(row))
-            stats_released(w, STATS_SPIN);
+    if (value & COUNTED) {
+        stats_row *row = epoch_is_known() ? stats_quick_row(w, STATS_SPIN) : NULL;
+        if (PAWL_UNLIKELY(row == NULL) || !stats_quick_released(row))
+            return tell_and_release(w);
     }
-    release(w, counted);
+    release(w, value & COUNTED);
     return 0;
 }
 

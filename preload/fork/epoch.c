@@ -89,8 +89,7 @@ static uint32_t begin_or_join(void)
 
 uint32_t epoch_now(void)
 {
-    uint32_t now = atomic_load_explicit(&epoch_page.epoch.now, memory_order_acquire);
-    return PAWL_LIKELY(now != 0 && self.epoch == now) ? now : begin_or_join();
+    return epoch_is_known() ? self.epoch : begin_or_join();
 }
 
 /* The present first: if a handler forks between the two, the caller's tid was compared, or is among those of the past. */

@@ -75,17 +75,24 @@ static inline bool has_head(const mutex *m, uint64_t wanted, uint64_t whatever)
     return PAWL_LIKELY(head == wanted) && PAWL_LIKELY(wanted != 0);
 }
 
+/* The epoch has begun, and the caller's `self` is up to date. */
+static inline bool epoch_is_known(void)
+{
+    uint32_t now = atomic_load_explicit(&epoch_page.epoch.now, memory_order_acquire);
+    return PAWL_LIKELY(now != 0) && PAWL_LIKELY(self.epoch == now);
+}
+
 /* A normal mutex of this epoch. */
 static inline bool is_plain(const mutex *m)
 {
     return has_head(m, atomic_load_explicit(&epoch_page.epoch.normal, memory_order_relaxed), KIND_ELISION);
 }
 
-/* The same or a recursive one that is not relocked, and statistics are kept. */
+/* The same or one of another type that is not relocked, and statistics are kept. */
 static inline bool is_plain_counted(const mutex *m)
 {
     return has_head(m, atomic_load_explicit(&epoch_page.epoch.counted, memory_order_relaxed),
-                    KIND_ELISION | KIND_RECURSIVE);
+                    KIND_ELISION | KIND_TYPE);
 }
 
 /* A recursive one, relocked or not. */

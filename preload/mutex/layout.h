@@ -56,6 +56,7 @@ enum {
     KIND_RECURSIVE,
     KIND_ERRORCHECK,
     KIND_ADAPTIVE,
+    KIND_TYPE = 3,
     KIND_FORWARDED = 16 | 32 | 64 | 128, /* robust, priority-inherit, priority-protect, process-shared */
     KIND_ELISION = 256 | 512,            /* on or off; 512 is in every kind set explicitly to normal */
 };

@@ -6,13 +6,13 @@
 #include <sys/types.h>
 #include <time.h>
 
-static void nap(long ms)
+static inline void nap(long ms)
 {
     struct timespec t = {ms / 1000, ms % 1000 * 1000000};
     nanosleep(&t, NULL);
 }
 
-static bool is_asleep(pid_t thread)
+static inline bool is_asleep(pid_t thread)
 {
     char path[64], state = '?';
     snprintf(path, sizeof path, "/proc/%d/stat", (int)thread);
