@@ -226,10 +226,25 @@ static void end(char **argv)
             contend();
 }
 
+static void choose_type(void)
+{
+    pthread_mutexattr_t type;
+    pthread_mutexattr_init(&type);
+    if (strcmp(how, "recursive") == 0)
+        pthread_mutexattr_settype(&type, PTHREAD_MUTEX_RECURSIVE);
+    if (strcmp(how, "checked") == 0)
+        pthread_mutexattr_settype(&type, PTHREAD_MUTEX_ERRORCHECK);
+    if (strcmp(how, "adaptive") == 0)
+        pthread_mutexattr_settype(&type, PTHREAD_MUTEX_ADAPTIVE_NP);
+    pthread_mutex_init(&wanted, &type);
+}
+
 int main(int argc, char **argv)
 {
     how = argc > 1 ? argv[1] : how;
     rounds = argc > 2 ? atoi(argv[2]) : rounds;
+    if (strcmp(how, "c11") != 0)
+        choose_type();
     spins = strcmp(how, "spin") == 0;
     if (strcmp(how, "many") == 0) {
         use_many(rounds);

@@ -129,6 +129,15 @@ def page_of_a_process_that_ran_already_says_who_woke_whom():
 
 
 @test
+def page_is_not_changed_by_what_is_in_names():
+    with folder() as f:
+        name = "</script><script>document.title='changed'</script><img src=x>"
+        b = opened(f, "exit", 1, name)
+        check(b.run("return document.title") == "Pawl profile" and b.run("return document.images.length") == 0, "it ran")
+        check(name in b.run("return document.body.innerText"), "the command")
+
+
+@test
 def page_of_a_program_without_waits_says_so():
     with folder() as f:
         b = opened(f, "many", 3)

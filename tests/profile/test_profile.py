@@ -23,6 +23,15 @@ def profile_blames_the_holders_line_through_a_wrapper():
 
 
 @test
+def profile_blames_the_holder_of_a_mutex_of_any_type():
+    for how in ["recursive", "checked", "adaptive"]:
+        with folder() as f:
+            profile = profiled(f, culprit(), how, 20)
+            check_culprit(profile)
+            check((profile["processes"][0]["acquisitions"], profile["processes"][0]["contended"]) == (60, 40), how)
+
+
+@test
 def profile_sees_spin_locks():
     with folder() as f:
         check_culprit(profiled(f, culprit(), "spin", 4), "spin lock", "spin")
