@@ -108,7 +108,6 @@ void stats_wait_begin(stats_call *c)
     c->holder = c->holder_tid = 0;
     c->held_since = 0;
     c->waiting = NULL;
-    c->unlisted = false;
     stats_row *row = c->row;
     if (row == NULL) {
         stats_enlist(c);

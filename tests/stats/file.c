@@ -204,14 +204,6 @@ static void a_file_that_cannot_be_renamed_is_an_error(const lock_info *lock)
     finish();
 }
 
-/* On the stack, where others have their variables next. */
-__attribute__((noinline)) static void leave_ones(void)
-{
-    volatile char ones[4096];
-    for (size_t i = 0; i < sizeof ones; i++)
-        ones[i] = (char)0xff;
-}
-
 static void texts_of_any_length_are_whole(const lock_info *lock)
 {
     (void)lock;

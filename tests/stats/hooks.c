@@ -82,6 +82,7 @@ static void holds(const void *lock, int times, int site, uint64_t ns)
 static void want(stats_call *c, const void *lock, stats_kind kind, int site)
 {
     memset(c, 0x77, sizeof *c);
+    c->relocks = c->unlisted = true;
     self = (thread){.tid = WAITER};
     stats_ask(c, lock, kind, call(site));
     stats_wait_begin(c);
@@ -341,6 +342,7 @@ static void of_a_quiet_lock_the_calls_are_blamed(const lock_info *lock)
     check_number("no stack", mine.stack, 0);
     want(&other, &locks[0], STATS_MUTEX, 6);
     check_number("first", t->locks[1].first, HERE + 6);
+    check_number("holder", other.holder, ALONE + 5);
     got(&other, &locks[0], 100);
     check_meet(1, HERE + 6, ALONE + 5, 1, 101);
     self = (thread){.tid = WAITER};
