@@ -29,6 +29,7 @@ import tree
 FOLDER = "build-mutate"
 MOST = 100  # cases that a mutation is asked of
 HANGS = 2  # seconds that a case may take more than four times what it takes in the unbroken tree
+LONG = 0.5  # seconds of a case that is asked after all that take less
 LONGEST = 300  # seconds that it may take there
 
 
@@ -135,8 +136,8 @@ class Work:
         print(f"not asked, because it fails without any mutation: {unit[0]} {unit[1] or ''}", file=sys.stderr)
 
     def units_for(self, mutation):
-        """Those that come by: the ones that have killed most in its file, then those of a program of which few come by, then those
-        that come by more often, as a child of fork does by what begins a process, then the quick ones. For a mutation that is not in
+        """Those that come by: those that take long last; the ones that have killed most in its file, then those of a program of which few
+        come by, then those that come by more often, as a child of fork does by what begins a process, then the quick ones. For a mutation that is not in
         the build, or that no case came by when they were recorded: those that come by its function."""
         numbers = {self.woven.number.get(mutation.name)}
         mine = [u for u in self.seconds if u[0] in self.tests[mutation.name]]
@@ -153,7 +154,7 @@ class Work:
             rank[unit] = asked[unit[1] or unit[0]]  # a case under one library, before it is asked under another
             asked[unit[1] or unit[0]] += 1
         come = collections.Counter(test for test, _ in found)
-        return sorted(found, key=lambda u: (rank[u], -kills[u[1]], come[u[0]], -times[u].bit_length(), self.seconds[u]))[:MOST]
+        return sorted(found, key=lambda u: (self.seconds[u] > LONG, rank[u], -kills[u[1]], come[u[0]], -times[u].bit_length(), self.seconds[u]))[:MOST]
 
     def judge(self, mutation, scratch, variables):
         """The case that kills it, and how, or None."""
