@@ -149,53 +149,10 @@ static void two_locks_never_share_a_row(const lock_info *lock)
     interleave(begin_empty, ask, they_ask, check_apart);
 }
 
-/* ---- the longest waits */
-
-static void begin_full(void)
-{
-    if (t == NULL)
-        t = stats_tables = new_tables();
-    for (int i = 0; i < STATS_WORST; i++)
-        t->worst[0].waits[i] =
-            (stats_wait){.start_ns = 1, .end_ns = 501 + (uint64_t)i, .row = 9, .waiter_tid = 9};
-    t->worst[0].least_ns = 0;
-}
-
-static void keep_new(void *unused)
-{
-    (void)unused;
-    stats_call c = {.row = &t->locks[6], .start_ns = 1000};
-    stats_keep_if_long(&c, 6000);
-}
-
-/* The one that goes is the first. */
-static void read_first(void)
-{
-    const stats_wait *w = &t->worst[0].waits[0];
-    if (w->end_ns == 501)
-        CHECK(w->start_ns == 1 && w->row == 9 && w->waiter_tid == 9, "the old one is torn");
-    else if (w->end_ns != 0)
-        CHECK(w->end_ns == 6000 && w->start_ns == 1000 && w->row == 6 && w->waiter_tid == 7,
-              "the new one is torn");
-}
-
-static void check_kept(void)
-{
-    check_number("end", t->worst[0].waits[0].end_ns, 6000);
-    read_first();
-}
-
-static void a_reader_finds_a_wait_whole_or_free(const lock_info *lock)
-{
-    (void)lock;
-    interleave(begin_full, keep_new, read_first, check_kept);
-}
-
 static const promise promises[] = {
     {"the_highest_of_two_stays", the_highest_of_two_stays, NULL, "races"},
     {"a_lock_has_one_row_whoever_is_first", a_lock_has_one_row_whoever_is_first, NULL, "races"},
     {"two_locks_never_share_a_row", two_locks_never_share_a_row, NULL, "races"},
-    {"a_reader_finds_a_wait_whole_or_free", a_reader_finds_a_wait_whole_or_free, NULL, "races"},
 };
 
 HARNESS_MAIN_WITHOUT_LOCKS(promises)

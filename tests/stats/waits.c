@@ -17,6 +17,22 @@ static void begin(void)
 
 stats_table *stats_tables;
 
+static const stats_wait *watched;
+static int looks;
+
+int __real_prctl(int option, char *name);
+int __wrap_prctl(int option, char *name);
+
+/* In the middle of what is written, when the thread's name is. */
+int __wrap_prctl(int option, char *name)
+{
+    if (watched != NULL) {
+        check_number("in the middle", watched->end_ns, 0);
+        looks++;
+    }
+    return __real_prctl(option, name);
+}
+
 /* ---- times */
 
 static void times_are_in_buckets_of_powers_of_two(const lock_info *lock)
@@ -265,6 +281,19 @@ static void while_another_thread_is_there_it_is_not_kept(const lock_info *lock)
         check_number("of the others", t->worst[0].waits[i].end_ns, 501);
 }
 
+/* The first of them goes, for a new one: a reader may look in the middle. */
+static void a_wait_that_is_being_written_is_free(const lock_info *lock)
+{
+    (void)lock;
+    begin();
+    for (int i = 0; i < STATS_WORST; i++)
+        t->worst[0].waits[i] = (stats_wait){.start_ns = 1, .end_ns = 501 + (uint64_t)i};
+    watched = &t->worst[0].waits[0];
+    keep(6, 1000, 5000);
+    check_number("looked at", (uint64_t)looks, 1);
+    check_number("afterwards", watched->end_ns, 6000);
+}
+
 /* ---- those that have not ended */
 
 static stats_call waiting(void)
@@ -327,6 +356,7 @@ static const promise promises[] = {
     {"without_room_they_are_counted", without_room_they_are_counted, NULL, "waits"},
     {"the_longest_waits_are_kept", the_longest_waits_are_kept, NULL, "waits"},
     {"a_long_wait_is_described", a_long_wait_is_described, NULL, "waits"},
+    {"a_wait_that_is_being_written_is_free", a_wait_that_is_being_written_is_free, NULL, "waits"},
     {"while_another_thread_is_there_it_is_not_kept", while_another_thread_is_there_it_is_not_kept, NULL,
      "waits"},
     {"a_wait_is_listed_until_it_ends", a_wait_is_listed_until_it_ends, NULL, "waits"},
