@@ -525,6 +525,9 @@ static void the_reason_is_told(const lock_info *lock)
     limit(1000, 1000);
     CHECK(!stats_grow(__real_memfd_create("scratch", 0), 1001), "it grew");
     check_text("error", strerror(errno), "File too large");
+    no_growth = true;
+    CHECK(!stats_grow(__real_memfd_create("scratch", 0), 500), "it grew");
+    check_text("error", strerror(errno), "No space left on device");
 }
 
 static const promise promises[] = {
