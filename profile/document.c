@@ -1,10 +1,10 @@
 /* document.c - a profile, piece by piece */
 #include "document.h"
+#include "sites.h"
 #include "utf8.h"
 
 #include "cli/cli.h"
 
-#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -38,58 +38,14 @@ static json_int_t place_of(json_t *d, const char *array, const char *places, jso
     return place;
 }
 
-/* ---- which frame of a stack to name
- *
- * The innermost frames are often wrappers: std::mutex::lock, sqlite3_mutex_enter, Mutex::Lock. A frame is passed over if
- * a word of its name says that it locks. */
-
-static bool is_about_locking(const char *word, size_t length)
-{
-    static const char *const words[] = {"lock",    "locked",  "locker",  "trylock", "spinlock",
-                                        "mutex",   "acquire", "gthread", "guard",   "futex",
-                                        "pthread", "syscall", "sem",     "unlock",  "release"};
-    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
-        if (strlen(words[i]) == length && strncasecmp(words[i], word, length) == 0)
-            return true;
-    return false;
-}
-
-/* Words end at what is not a letter, and where capitals begin: MutexLock, mutex_lock. */
-static bool is_wrapper(const char *name)
-{
-    if (strncmp(name, "std::", 5) == 0)
-        return true;
-    const char *end = name + strcspn(name, "(");
-    for (const char *word = name + strspn(name, "_"); word < end;) {
-        const char *at = word + 1;
-        while (at < end && isalpha((unsigned char)*at) &&
-               !(isupper((unsigned char)*at) && islower((unsigned char)at[-1])))
-            at++;
-        if (is_about_locking(word, (size_t)(at - word)))
-            return true;
-        for (word = at; word < end && !isalpha((unsigned char)*word);)
-            word++;
-    }
-    return false;
-}
-
-static json_int_t site_of(const json_t *frames)
-{
-    size_t count = json_array_size(frames);
-    for (size_t i = 0; i < count; i++) {
-        const char *name = text_in(json_array_get(frames, i), "function");
-        if (*name == '\0' || !is_wrapper(name))
-            return (json_int_t)i;
-    }
-    return 0;
-}
+/* ---- stacks */
 
 json_int_t document_stack(json_t *d, symbols *s, const uint64_t *frames, size_t depth)
 {
     json_t *found = json_array(), *places = json_array();
     for (size_t i = 0; i < depth; i++)
         symbols_frames(s, frames[i], found);
-    json_int_t site = site_of(found);
+    json_int_t site = site_by_name(found);
     for (size_t i = 0; i < json_array_size(found); i++)
         if (json_array_append_new(places, json_integer(place_of(d, "frames", "frame_places",
                                                                 json_incref(json_array_get(found, i))))) != 0)
@@ -151,8 +107,25 @@ static void sort_locks(json_t *d)
     free(now);
 }
 
+/* After their first uses, of which the sites are known now. */
+static void name_locks(json_t *d)
+{
+    char room[PLACE_ROOM], text[PLACE_ROOM + 64];
+    json_t *lock;
+    size_t i;
+    json_array_foreach (json_object_get(d, "locks"), i, lock) {
+        if (json_object_get(lock, "name") != NULL)
+            continue;
+        snprintf(text, sizeof text, "%s first used in %s", text_in(lock, "kind"),
+                 site_text(d, item_of(d, "stacks", lock, "first"), room));
+        json_object_set_new(lock, "name", utf8_json(text));
+    }
+}
+
 void document_finish(json_t *d)
 {
+    sites_pass_nameless(d);
+    name_locks(d);
     json_object_del(d, "frame_places");
     json_object_del(d, "stack_places");
     sort_locks(d);

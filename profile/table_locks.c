@@ -20,23 +20,19 @@ static bool name_data(reader *r, const stats_row *row, char *name, size_t size)
     return false;
 }
 
+/* One without a name is named after its first use, when all are known (document.c). */
 static void name_lock(reader *r, const stats_row *row, json_t *lock)
 {
-    char name[256], place[PLACE_ROOM], text[PLACE_ROOM + 64];
-    const char *kind = kinds[row->kind <= STATS_COND ? row->kind : 0];
+    char name[256];
     json_t *first = table_stack_at(r, row->first);
-    if (name_data(r, row, name, sizeof name))
-        snprintf(text, sizeof text, "%s", name);
-    else if (json_is_integer(first))
-        snprintf(text, sizeof text, "%s first used in %s", kind,
-                 site_text(r->document,
-                           json_array_get(json_object_get(r->document, "stacks"),
-                                          (size_t)json_integer_value(first)),
-                           place));
-    else
-        snprintf(text, sizeof text, "%s at 0x%jx", kind, (uintmax_t)row->lock);
+    bool known = name_data(r, row, name, sizeof name);
+    if (!known && !json_is_integer(first)) {
+        snprintf(name, sizeof name, "%s at 0x%jx", text_in(lock, "kind"), (uintmax_t)row->lock);
+        known = true;
+    }
     json_object_set_new(lock, "first", first);
-    json_object_set_new(lock, "name", utf8_json(text));
+    if (known)
+        json_object_set_new(lock, "name", utf8_json(name));
 }
 
 static uint64_t longer(uint64_t a, uint64_t b)

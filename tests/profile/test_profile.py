@@ -7,7 +7,7 @@ import re
 import shutil
 import signal
 
-from harness import Skipped, check, environment, folder, pawl, refused, run, test
+from harness import Skipped, check, environment, folder, pawl, refused, root, run, test
 from profiles import blamed, check_culprit, culprit, default_library, frames, line_of, profiled, site, with_names
 import harness
 
@@ -268,6 +268,55 @@ def profile_finds_the_symbols_of_a_library_by_its_build_id():
         check(p.returncode == 0, p.stderr)
         profile = json.loads(pathlib.Path(f, "found").read_text())
         check(names(profile)[0] == expected and profile["locks"][0]["name"] == "m", f"{names(profile)} {profile['locks'][0]['name']}")
+
+
+WRAPPED = """
+#define _GNU_SOURCE
+#include <pthread.h>
+#include <unistd.h>
+#include "asleep.h"
+static pthread_mutex_t fruit[2] = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_MUTEX_INITIALIZER};
+static volatile pid_t waiter;
+static __attribute__((noinline)) void take(pthread_mutex_t *m) { pthread_mutex_lock(m); __asm__ volatile(""); }
+static __attribute__((noinline)) void take_it(pthread_mutex_t *m) { take(m); __asm__ volatile(""); }
+static __attribute__((noinline)) void *want_apples(void *p) { waiter = gettid(); take_it(&fruit[0]); pthread_mutex_unlock(&fruit[0]); return p; }
+static __attribute__((noinline)) void *want_pears(void *p) { waiter = gettid(); take_it(&fruit[1]); pthread_mutex_unlock(&fruit[1]); return p; }
+static __attribute__((noinline)) void eat(pthread_mutex_t *m, void *(*want)(void *))
+{
+    pthread_t t;
+    waiter = 0;
+    pthread_create(&t, NULL, want, NULL);
+    while (waiter == 0 || !is_asleep(waiter))
+        nap(1);
+    pthread_mutex_unlock(m);
+    pthread_join(t, NULL);
+}
+static __attribute__((noinline)) void eat_apples(void) { take_it(&fruit[0]); eat(&fruit[0], want_apples); }
+static __attribute__((noinline)) void eat_pears(void) { take_it(&fruit[1]); eat(&fruit[1], want_pears); }
+int main(void) { eat_apples(); eat_pears(); return 0; }
+"""
+
+
+@test
+def profile_passes_over_wrappers_that_have_no_names():
+    """Two of them, one in the other, from which two locks are acquired."""
+    with folder() as f:
+        pathlib.Path(f, "wrapped.c").write_text(WRAPPED)
+        p = run("cc", "-w", "-O1", f"-I{root}/tests/profile", "-o", f"{f}/named", f"{f}/wrapped.c", "-lpthread")
+        check(p.returncode == 0 and run("strip", "-o", f"{f}/wrapped", f"{f}/named").returncode == 0, p.stderr)
+        profile = profiled(f, f"{f}/wrapped")
+
+        def function(stack):
+            frame = profile["frames"][profile["stacks"][stack]["frames"][profile["stacks"][stack]["site"]]]
+            check("function" not in frame, str(frame))
+            return run("addr2line", "-f", "-e", f"{f}/named", hex(int(frame["offset"], 16) - 1)).stdout.split()[0]
+        found = {(function(w["waiter"]), function(w["holder"])) for w in profile["waits"]}
+        check(found == {("want_apples", "eat_apples"), ("want_pears", "eat_pears")}, str(found))
+        check({function(l["first"]) for l in profile["locks"]} == {"eat_apples", "eat_pears"}, str(profile["locks"]))
+        names = {l["name"] for l in profile["locks"]}
+        check(len(names) == 2 and all(n.startswith("mutex first used in wrapped+0x") for n in names), str(names))
+        profile = profiled(f, f"{f}/named")
+        check({site(profile, w["holder"])[0] for w in profile["waits"]} == {"take"}, "by their names, these are none")
 
 
 @test
