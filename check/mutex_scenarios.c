@@ -53,6 +53,19 @@ static void visit_unless_promised(int id)
     unlock();
 }
 
+/* The same, by an owner that has looked at the clock lately. A head without a timer depends on the next release. */
+static void visit_patiently(int id)
+{
+    lock();
+    enter(id, &it.mutex);
+    lab_assert(it.promised_by != id + 1, "nobody is patient with a head that has asked");
+    uint32_t queue = atomic_load_explicit(&it.mutex.queue, memory_order_relaxed);
+    it.promised_by = queue & PAWL_M_HANDOFF ? id + 1 : 0;
+    if (queue & PAWL_M_TIMED)
+        atomic_store_explicit(&it.mutex.patience, 2, memory_order_relaxed);
+    unlock();
+}
+
 /* The same, with an unlock that hands off to whoever was in the queue before it. */
 static void visit_fairly(int id)
 {
@@ -129,6 +142,12 @@ static void overtake_in_turn(int id)
 {
     for (int i = 0; i < (id < 2 ? 3 : 1); i++)
         visit_unless_promised(id);
+}
+
+static void overtake_patiently(int id)
+{
+    for (int i = 0; i < (id == 0 ? 4 : 1); i++)
+        visit_patiently(id);
 }
 
 static void try(int id)
@@ -250,6 +269,8 @@ const scenario check_mutex_scenarios[] = {
      .threads = 3, .iterations = 3, .thread = overtake_in_turn, .finish = mutex_is_free, .applies = is_mutex},
     {.name = "mutex-bypass-timed", .what = "one wants the mutex again and again, one has a deadline",
      .threads = 3, .iterations = 3, .thread = overtake_timed, .finish = mutex_is_free, .applies = is_mutex},
+    {.name = "mutex-patient", .what = "one releases it without a look at the clock, two want it",
+     .threads = 3, .iterations = 4, .thread = overtake_patiently, .finish = mutex_is_free, .applies = is_mutex},
     {.name = "mutex-pass", .what = "one wants the mutex again and again, two sleep already",
      .threads = 3, .iterations = 3, .thread = mutex_pass, .finish = mutex_is_free, .applies = is_mutex},
     {.name = "mutex-trylock", .what = "lock and trylock, mixed",

@@ -40,11 +40,6 @@
 
 /* ---- the queue, under the bucket's lock */
 
-uint32_t pawl_mutex_bits(const pawl_mutex *m)
-{
-    return atomic_load_explicit(&m->queue, memory_order_relaxed);
-}
-
 /* Whether the table in <pawl/mutex.h> allows this change. */
 static inline bool is_in_table(pawl_mutex_event event, uint32_t from, uint32_t to)
 {
@@ -164,15 +159,6 @@ static void release(pawl_mutex *m)
     atomic_store_explicit(&m->held, 0, memory_order_release); /* A */
 }
 
-static bool is_patient(pawl_mutex *m)
-{
-    uint32_t patience = atomic_load_explicit(&m->patience, memory_order_relaxed);
-    if (patience == 0)
-        return false;
-    atomic_store_explicit(&m->patience, patience - 1, memory_order_relaxed);
-    return true;
-}
-
 /* What else a release does. */
 typedef enum deed { NOTHING, ROUSE, GIVE_WAY, HAND_OFF } deed;
 
@@ -264,8 +250,10 @@ static void unlock(pawl_mutex *m, uint32_t queue, bool fair)
 
 void pawl_mutex_unlock_contended(pawl_mutex *m)
 {
-    uint32_t queue = pawl_mutex_bits(m);
-    if (PAWL_LIKELY(!(queue & PAWL_M_HANDOFF) && is_patient(m)))
+    uint32_t queue = pawl_mutex_bits(m), patience = atomic_load_explicit(&m->patience, memory_order_relaxed);
+    if (patience & PAWL_M_ASKED)
+        atomic_store_explicit(&m->patience, patience & ~PAWL_M_ASKED, memory_order_relaxed);
+    if (pawl_mutex_is_patient(m, queue))
         release(m);
     else
         unlock(m, queue, false);

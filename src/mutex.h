@@ -8,10 +8,10 @@
 /* pawl_mutex.held of an owner that a hint knows by this slot, or by none (0). */
 #define PAWL_M_HELD_BY(slot) (1 + 2 * (slot))
 
-/* Bits of pawl_mutex.queue */
-enum { PAWL_M_WAITERS = 1, PAWL_M_AWAKE = 2, PAWL_M_HANDOFF = 4, PAWL_M_TIMED = 8 };
+/* In pawl_mutex.patience: the owner has asked the kernel for time, which its release has to give back. */
+#define PAWL_M_ASKED (1u << 31)
 
-/* What changes them; <pawl/mutex.h> has the table. */
+/* What changes pawl_mutex.queue; <pawl/mutex.h> has the table. */
 typedef enum pawl_mutex_event {
     PAWL_M_ARRIVES,   /* the first waiter queues up                             */
     PAWL_M_ROUSED,    /* the head gets up to compete                            */
@@ -38,7 +38,10 @@ enum {
 };
 
 /* With the bucket's lock held. */
-uint32_t pawl_mutex_bits(const pawl_mutex *m);
+static inline uint32_t pawl_mutex_bits(const pawl_mutex *m)
+{
+    return atomic_load_explicit(&m->queue, memory_order_relaxed);
+}
 void pawl_mutex_set_bits(pawl_mutex *m, pawl_mutex_event why, uint32_t to);
 void pawl_mutex_enqueue(pawl_bucket *b, pawl_mutex *m, pawl_sleeper *w);
 /* For a thread that has not competed for a while: before those that have. */

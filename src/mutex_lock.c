@@ -201,7 +201,8 @@ static uint64_t lie_down(pawl_mutex *m, pawl_sleeper *w, head *h)
         uint32_t most = losses(m) > 0 ? pause : w->slot != 0 ? LATE : UINT32_MAX;
         if (left > (uint64_t)most << 10)
             left = (uint64_t)most << 10;
-        atomic_store_explicit(&m->patience, losses(m) == 0 ? 0 : m->step, memory_order_relaxed);
+        uint32_t asked = atomic_load_explicit(&m->patience, memory_order_relaxed) & PAWL_M_ASKED;
+        atomic_store_explicit(&m->patience, asked | (losses(m) == 0 ? 0 : m->step), memory_order_relaxed);
         atomic_store_explicit(&w->state, PAWL_WATCHING, memory_order_relaxed);
         pawl_mutex_set_bits(m, PAWL_M_LIES_DOWN, pawl_mutex_bits(m) & ~(uint32_t)PAWL_M_AWAKE);
     }
@@ -338,8 +339,8 @@ static int lock_until(pawl_mutex *m, int clock, const struct timespec *deadline)
     int result = spin(m, NULL, 0, slot, PAWL_MUTEX_SPIN_FIRST) || yield_first(m, slot)
                      ? 0
                      : queue_up(m, rare, clock, deadline);
-    if (result == 0 && pawl_mutex_bits(m) != 0)
-        pawl_timeslice_ask();
+    if (result == 0 && pawl_mutex_bits(m) != 0 && pawl_timeslice_ask())
+        atomic_fetch_or_explicit(&m->patience, PAWL_M_ASKED, memory_order_relaxed);
     return result;
 }
 

@@ -63,7 +63,16 @@ static void begin(bool kernel_has_it)
 
 static pawl_mutex mutex;
 static atomic_int visits, asked[2];
-static bool fair;
+static bool fair, patient;
+
+/* Whoever waits has a timer, and comes without a wake-up. */
+static void make_patient(void)
+{
+    pawl_bucket *b = pawl_bucket_lock(&mutex);
+    pawl_sleeper *head = pawl_queue_first(b, &mutex);
+    pawl_mutex_let_go(b, head != NULL ? pawl_mutex_rouse(&mutex, head) : NULL);
+    atomic_fetch_or(&mutex.patience, 100);
+}
 
 static void visit(int me, void *arg)
 {
@@ -71,6 +80,8 @@ static void visit(int me, void *arg)
     pawl_mutex_lock(&mutex);
     int number = visits++;
     asked[number] = grant();
+    if (patient)
+        make_patient();
     errno = 12345;
     if (fair)
         pawl_mutex_unlock_fair(&mutex);
@@ -108,8 +119,9 @@ static void an_owner_that_others_wait_for_gets_more_time(const lock_info *unused
     (void)unused;
     begin(true);
     CHECK(pawl_timeslice_use == 1 && pawl_timeslice_find() == PAWL_TIMESLICE_WORKS, "not found");
-    for (int i = 0; i < 2; i++) {
+    for (int i = 0; i < 3; i++) {
         fair = i == 1;
+        patient = i == 2;
         contend();
         CHECK(asked[0] && !asked[1], "asked: %d, %d", asked[0], asked[1]);
         CHECK(enabled == 1, "enabled %d times", enabled);

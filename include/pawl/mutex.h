@@ -50,7 +50,7 @@ typedef struct pawl_mutex {
     _Atomic(uint32_t) held;
     _Atomic(uint32_t) queue;
     PAWL_HOLE(pthread_owner)
-    _Atomic(uint32_t) patience; /* releases left until one reads the clock */
+    _Atomic(uint32_t) patience; /* releases left until one reads the clock; negative: until one is a call */
     PAWL_HOLE(pthread_kind)
     PAWL_HOLE(pthread_meta)
     /* Guarded by the bucket's lock, like the queue. Times are in ticks of 1024 ns. */
@@ -104,11 +104,25 @@ static inline void pawl_mutex_acquire(pawl_mutex *m)
         pawl_mutex_lock_contended(m);
 }
 
+/* Bits of `queue` */
+enum { PAWL_M_WAITERS = 1, PAWL_M_AWAKE = 2, PAWL_M_HANDOFF = 4, PAWL_M_TIMED = 8 };
+
+/* Whether a release does nothing for those in the queue. Only the owner asks, and is counted. */
+static inline bool pawl_mutex_is_patient(pawl_mutex *m, uint32_t queue)
+{
+    int32_t patience = (int32_t)atomic_load_explicit(&m->patience, memory_order_relaxed);
+    if ((queue & PAWL_M_HANDOFF) != 0 || patience <= 0)
+        return false;
+    atomic_store_explicit(&m->patience, (uint32_t)patience - 1, memory_order_relaxed);
+    return true;
+}
+
 /* Misses a waiter that queues up between the load and the store. That waiter still watches `held`; should this thread
  * be interrupted for longer than that, the waiter's timer wakes it. */
 static inline void pawl_mutex_release(pawl_mutex *m)
 {
-    if (PAWL_UNLIKELY(atomic_load_explicit(&m->queue, memory_order_relaxed) != 0))
+    uint32_t queue = atomic_load_explicit(&m->queue, memory_order_relaxed);
+    if (PAWL_UNLIKELY(queue != 0) && !pawl_mutex_is_patient(m, queue))
         pawl_mutex_unlock_contended(m);
     else
         atomic_store_explicit(&m->held, 0, memory_order_release); /* A: publishes the critical section */

@@ -62,7 +62,7 @@ static volatile uint8_t *area(void)
 #define PAWL_TIMESLICE_AREA area()
 #endif
 
-void pawl_timeslice_ask_slowly(void)
+bool pawl_timeslice_ask_slowly(void)
 {
     volatile uint8_t *mine = PAWL_TIMESLICE_AREA;
     if (allowed == UNASKED) {
@@ -74,6 +74,7 @@ void pawl_timeslice_ask_slowly(void)
      * there is neither: without a request, none is granted meanwhile. */
     if (allowed == ALLOWED && *(const volatile uint32_t *)(const volatile void *)(mine + REQUEST) == 0)
         mine[REQUEST] = 1;
+    return allowed == ALLOWED;
 }
 
 void pawl_timeslice_return_slowly(void)
@@ -117,8 +118,9 @@ __attribute__((constructor(101))) static void find_timeslice(void)
 #ifndef PAWL_NO_TIMESLICE
 _Atomic(uint32_t) pawl_timeslice_use;
 
-void pawl_timeslice_ask_slowly(void)
+bool pawl_timeslice_ask_slowly(void)
 {
+    return false;
 }
 
 void pawl_timeslice_return_slowly(void)

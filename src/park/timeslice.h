@@ -13,8 +13,9 @@
 
 #ifdef PAWL_NO_TIMESLICE /* the lab's and the simulator's: there is no scheduler that could be asked */
 
-static inline void pawl_timeslice_ask(void)
+static inline bool pawl_timeslice_ask(void)
 {
+    return false;
 }
 
 static inline void pawl_timeslice_return(void)
@@ -25,14 +26,14 @@ static inline void pawl_timeslice_return(void)
 
 extern _Atomic(uint32_t) pawl_timeslice_use; /* 0: the kernel has none, or is not to be asked */
 
-void pawl_timeslice_ask_slowly(void);
+bool pawl_timeslice_ask_slowly(void);
 void pawl_timeslice_return_slowly(void);
 
-/* With a contended mutex in hand. */
-static inline void pawl_timeslice_ask(void)
+/* With a contended mutex in hand. True if its release has something to give back. */
+static inline bool pawl_timeslice_ask(void)
 {
-    if (PAWL_UNLIKELY(atomic_load_explicit(&pawl_timeslice_use, memory_order_relaxed) != 0))
-        pawl_timeslice_ask_slowly();
+    return PAWL_UNLIKELY(atomic_load_explicit(&pawl_timeslice_use, memory_order_relaxed) != 0) &&
+           pawl_timeslice_ask_slowly();
 }
 
 /* After its release. May let another thread run. */

@@ -69,6 +69,10 @@ static void a_newcomer_does_not_count_its_loss(const lock_info *unused)
     CHECK(time <= (uint64_t)(mutex.due - begin) << 10, "beyond its share");
     CHECK(time >= (uint64_t)pawl_mutex_left(&mutex, end) << 10, "not until the end of its share");
     CHECK(patience() == 0, "a release would let it sleep");
+    behind(1, PAWL_AWAKE, UP);
+    atomic_store(&mutex.patience, PAWL_M_ASKED | 9);
+    lie_down(&mutex, w, &h);
+    CHECK(patience() == PAWL_M_ASKED, "an owner keeps what it has to give back: %x", patience());
     w = behind(1, PAWL_AWAKE, UP);
     w->slot = 1;
     h.slept = false;

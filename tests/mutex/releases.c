@@ -189,6 +189,24 @@ static void a_patient_release_does_nothing_else(const lock_info *unused)
     expect_handed_over(w, "no patience left");
 }
 
+/* It goes through the library, which asks the kernel, and is as patient as any. */
+static void an_owner_that_asked_for_time_is_patient(const lock_info *unused)
+{
+    (void)unused;
+    pawl_sleeper *w = behind(1, PAWL_ASLEEP, TIMED);
+    atomic_store(&mutex.patience, PAWL_M_ASKED | 2);
+    pawl_mutex_unlock(&mutex);
+    expect_released(w, PAWL_ASLEEP, "patient");
+    CHECK(patience() == 1, "%x", patience());
+    do {
+        behind(1, PAWL_ASLEEP, TIMED);
+        atomic_store(&mutex.patience, PAWL_M_ASKED);
+        pawl_mutex_unlock(&mutex);
+    } while (took_too_long());
+    expect_released(w, PAWL_AWAKE, "no patience");
+    CHECK(!(patience() & PAWL_M_ASKED), "the next one calls the library, too");
+}
+
 static void a_release_wakes_the_head_when_it_may(const lock_info *unused)
 {
     (void)unused;
@@ -481,6 +499,7 @@ static const promise promises[] = {
     ONE("mutex", nobody_is_patient_with_a_new_head),
     ONE("mutex", no_share_lasts_longer_than_a_round),
     ONE("mutex", a_patient_release_does_nothing_else),
+    ONE("mutex", an_owner_that_asked_for_time_is_patient),
     ONE("mutex", whoever_comes_rarely_goes_first),
     ONE("mutex", nobody_is_overtaken_for_ever),
     ONE("mutex", whoever_competes_is_not_rare),
