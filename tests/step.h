@@ -12,7 +12,7 @@
 bool step_possible(void);
 
 /* Calls fn(arg). Before each of its instructions `between` is called with their number so far, in a signal
- * handler, until it returns false: then the rest runs freely. Returns the number of calls. */
+ * handler, until it returns false: then the rest runs freely. Not where signals are blocked. Returns the number of calls. */
 int step_through(void (*fn)(void *arg), void *arg, bool (*between)(int instruction));
 
 /* For `between`: the registers, which it may change. */

@@ -74,13 +74,15 @@ static bool try_by_mailbox(mutex *m)
     return true;
 }
 
-/* An address in the mailbox: the interrupted thread is handing off another lock. An odd number announces a waiter
- * (`oh1`). */
+/* An address in the mailbox: the interrupted thread is handing off another lock, and may not have woken the successor yet. An
+ * odd number announces a waiter (`oh1`). */
 static void await_hand_off(pawl_word *box)
 {
     uint64_t found;
-    while ((found = atomic_load_explicit(box, memory_order_relaxed)) != 0 && (found & 1) == 0)
+    while ((found = atomic_load_explicit(box, memory_order_relaxed)) != 0 && (found & 1) == 0) {
+        pawl_wake(box, found);
         pawl_wait_while_eq(box, found);
+    }
 }
 
 static void release_by_mailbox(mutex *m)

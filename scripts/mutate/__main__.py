@@ -38,6 +38,7 @@ def arguments():
     p.add_argument("paths", nargs="*", metavar="PATH[:LINE]", help="files, folders, or lines; src and preload by default")
     p.add_argument("--again", action="store_true", help="try survivors again, and nothing else: there are new tests")
     p.add_argument("--jobs", type=int, default=2 * os.cpu_count(), help="cases that run at once: most of them sleep (two per CPU)")
+    p.add_argument("--cases", metavar="TEXT,...", help="of those, the cases whose names have one of these in them; with --tests")
     p.add_argument("--json", action="store_true", help="print outcomes as JSON")
     p.add_argument("--list", action="store_true", help="print the mutations, and try none")
     p.add_argument("--quick", action="store_true", help="leave out the slow tests; --again asks them about survivors")
@@ -47,7 +48,7 @@ def arguments():
     p.add_argument("--tests", metavar="NAME,...", help="try these only, of those in killers.py")
     options = p.parse_args()
     if options.tests:
-        killers.CHOICE.insert(0, ("", options.tests.split(",")))
+        killers.choose(options.tests.split(","), options.cases.split(",") if options.cases else None)
     return options
 
 

@@ -65,9 +65,9 @@ TESTS = {
     "conform_mutex": conform("pawl_mutex"),
     "conform_fair": conform("pawl_fairmutex"),
     "conform_mcs": conform("mcs"),
-    "conform_clh": conform("clh", ["destroy", "handler_may", "nobody_destroys"]),
+    "conform_clh": conform("clh", ["destroy", "handler_may", "nobody_destroys", "comes_first"]),
     "conform_hemlock": conform("hemlock"),
-    "conform_overlap": conform("hemlock_overlap"),
+    "conform_overlap": conform("hemlock_overlap", ["fork", "handler"]),
     "conform_native": Test(
         ["tests/preload/conform", "preload/libpawl-native.so"],
         ["sh", "-c", 'worst=$(mktemp) && head -c 8 /dev/zero >$worst && LD_PRELOAD=$0/preload/libpawl-native.so PAWL_WORST=$worst exec $0/tests/preload/conform "$@"', "{build}"],
@@ -85,7 +85,7 @@ TESTS = {
 
 MUTEXES = ["releases", "handoff", "head", "hint", "timeslice", "queue", "reentry", "cond", "mutex", "cond_order", "manners", "fairmutex", "idle", "destruction", "plural", "forks", "check_mutex", "conform_mutex"]
 LOCKS = ["policy", "nodes", "trylock", "thread_exit", "semaphore", "deadline", "hapax", "tardy", "churn", "forks", "check_locks", "conform_mcs"]
-PRELOAD = ["conform_mutex", "conform_mcs", "conform_clh", "conform_hemlock", "malloc"]
+PRELOAD = ["conform_mutex", "conform_mcs", "conform_clh", "conform_hemlock", "conform_overlap", "malloc"]
 STATS = ["stats", "profile", "counts"]
 
 
@@ -150,6 +150,13 @@ UNLIMITED = ("tools", "stats", "profile", "counts", "tune", "settings")
 
 # They take ten seconds or more.
 SLOW = ("tools", "embed", "check_mutex", "check_locks", "check_timed", "check_shared", "tune")
+
+
+def choose(names, cases):
+    """These tests for all mutations, and these cases of them."""
+    CHOICE.insert(0, ("", names))
+    for name in names if cases is not None else []:
+        TESTS[name] = TESTS[name]._replace(cases=cases)
 
 
 def for_mutation(name, quick):

@@ -220,18 +220,9 @@ static void destructors_of_a_thread_may_lock(void)
 
 static void every_key_is_the_programs(void)
 {
-    static const struct {
-        const char *name;
-        pawl_lock_info info;
-    } locks[] = {
-#define PAWL_LOCK(name, form, room, ...) {PAWL_SHOWN(name, form), {__VA_ARGS__}},
-#include <pawl/locks.def>
-#undef PAWL_LOCK
-    };
-    for (size_t i = 0; i < sizeof locks / sizeof locks[0]; i++)
-        if (lock_name() != NULL && strcmp(lock_name(), locks[i].name) == 0 &&
-            (locks[i].info.minds_exit || locks[i].info.held_bytes + locks[i].info.idle_bytes > 0))
-            skip("it has to know of the end of threads");
+    const pawl_lock_info *lock = lock_info();
+    if (lock != NULL && (lock->minds_exit || lock->held_bytes + lock->idle_bytes > 0))
+        skip("it has to know of the end of threads");
     pthread_key_t key;
     for (int i = 0; i < PTHREAD_KEYS_MAX; i++)
         OK(pthread_key_create(&key, NULL));

@@ -9,6 +9,8 @@
 
 #include <dlfcn.h>
 #include <fcntl.h>
+#include <pawl/locks.h>
+
 #include <poll.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -19,11 +21,12 @@
 enum { LIMIT_SECONDS = 300, SKIPPED = 77 };
 
 static const test_case *const tables[] = {
-    attribute_cases, rounds_cases,     end_cases,        unwind_cases,       interrupted_cases,
-    basic_cases,     kind_cases,       forwarded_cases,  timed_cases,        cond_cases,
-    cond_lost_cases, cond_mutex_cases, cancel_cases,     other_cases,        symbol_cases,
-    binding_cases,   fork_held_cases,  fork_crowd_cases, fork_handler_cases, fork_instant_cases,
-    stress_cases,    signal_cases,     debug_cases,      fork_chain_cases,   native_cases};
+    attribute_cases, rounds_cases,        end_cases,        unwind_cases,       interrupted_cases,
+    basic_cases,     kind_cases,          forwarded_cases,  timed_cases,        cond_cases,
+    cond_lost_cases, cond_mutex_cases,    cancel_cases,     other_cases,        symbol_cases,
+    binding_cases,   fork_held_cases,     fork_crowd_cases, fork_handler_cases, fork_instant_cases,
+    stress_cases,    signal_cases,        debug_cases,      fork_chain_cases,   native_cases,
+    ways_cases,      signal_instant_cases};
 
 /* ---- for the cases */
 
@@ -62,6 +65,22 @@ const char *lock_name(void)
     snprintf(name, sizeof name, "%s", at + strlen("libpawl-"));
     name[strcspn(name, ".")] = '\0';
     return name;
+}
+
+const pawl_lock_info *lock_info(void)
+{
+    static const struct {
+        const char *name;
+        pawl_lock_info info;
+    } locks[] = {
+#define PAWL_LOCK(name, form, room, ...) {PAWL_SHOWN(name, form), {__VA_ARGS__}},
+#include <pawl/locks.def>
+#undef PAWL_LOCK
+    };
+    for (size_t i = 0; i < sizeof locks / sizeof locks[0]; i++)
+        if (lock_name() != NULL && strcmp(lock_name(), locks[i].name) == 0)
+            return &locks[i].info;
+    return NULL;
 }
 
 pthread_t spawn(void *(*run)(void *), void *argument)

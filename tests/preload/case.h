@@ -41,7 +41,7 @@ extern const test_case attribute_cases[], rounds_cases[], end_cases[], unwind_ca
     basic_cases[], kind_cases[], forwarded_cases[], timed_cases[], cond_cases[], cond_lost_cases[],
     cond_mutex_cases[], cancel_cases[], other_cases[], symbol_cases[], binding_cases[], fork_held_cases[],
     fork_crowd_cases[], fork_handler_cases[], fork_instant_cases[], stress_cases[], signal_cases[],
-    debug_cases[], fork_chain_cases[], native_cases[];
+    debug_cases[], fork_chain_cases[], native_cases[], ways_cases[], signal_instant_cases[];
 
 /* The other process of one of them. */
 void be_the_stranger(void);
@@ -68,6 +68,8 @@ _Noreturn void skip(const char *why);
 
 /* The lock under test (`mcs`), or null if it is glibc's. */
 const char *lock_name(void);
+/* What the register says of it; null for glibc's. */
+const struct pawl_lock_info *lock_info(void);
 
 /* ---- what cases are made of */
 
