@@ -108,17 +108,23 @@ static pawl_sleeper *call(pawl_cond *c, bool all)
     return first;
 }
 
+static void transfer_later(void *list);
+
 /* Requeues the waiters to the mutex without waking them. If the mutex has a queue, somebody is looking after its
  * head. If not, the first of them becomes the head, and must be up. */
-static void transfer(void *list)
+static void transfer(pawl_sleeper *first, uint8_t forks)
 {
-    pawl_sleeper *first = list, *asleep = NULL;
+    pawl_sleeper *asleep = NULL;
     pawl_mutex *m = first->mutex;
     if (PAWL_UNLIKELY(pawl_is_reentry(m))) {
-        pawl_reentry_defer(transfer, first);
+        pawl_reentry_defer(transfer_later, first);
         return;
     }
     pawl_bucket *b = pawl_bucket_lock(m);
+    if (PAWL_UNLIKELY(pawl_reentry_forks() != forks)) {
+        pawl_bucket_unlock(b);
+        return;
+    }
     for (pawl_sleeper *w = first, *next; w != NULL; w = next) {
         next = w->next;
         pawl_mutex_enqueue(b, m, w);
@@ -126,6 +132,11 @@ static void transfer(void *list)
     if (pawl_queue_first(b, m) == first)
         asleep = pawl_mutex_rouse(m, first);
     pawl_mutex_let_go(b, asleep);
+}
+
+static void transfer_later(void *list)
+{
+    transfer(list, pawl_reentry_forks());
 }
 
 static void tell(pawl_sleeper *w)
@@ -162,10 +173,12 @@ void pawl_cond_signal_waiters(pawl_cond *c, bool all)
         pawl_reentry_defer(all ? broadcast_later : signal_later, c);
         return;
     }
-    for (pawl_sleeper *w = call(c, all), *rest; w != NULL; w = rest) {
+    /* If a handler forks, its thread goes on here in the child, and the waiters are the parent's. */
+    uint8_t forks = pawl_reentry_forks();
+    for (pawl_sleeper *w = call(c, all), *rest; w != NULL && pawl_reentry_forks() == forks; w = rest) {
         rest = cut(w); /* before any of them may return */
         if (w->mutex != NULL)
-            transfer(w);
+            transfer(w, forks);
         else
             tell(w);
     }

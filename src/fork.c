@@ -1,6 +1,7 @@
 /* fork.c - a child of fork(), where no other thread exists */
 #include "copy.h"
 #include "fork.h"
+#include "reentry.h"
 #include "slices.h"
 
 #include <pthread.h>
@@ -14,6 +15,7 @@ void pawl_fork_thread(void)
     for (int i = 0; (s = pawl_slice_at(i)) != NULL; i++)
         if (s->child == PAWL_ZEROED)
             memset(s->address(), 0, s->size);
+    pawl_reentry_fork();
 }
 
 void pawl_fork_process(void)

@@ -24,6 +24,8 @@ static __thread struct {
     pawl_bucket *in[DEPTH];
     _Atomic(task *) deferred;
     uint8_t depth;
+    uint8_t forks;       /* that this thread has come through */
+    uint8_t then[DEPTH]; /* the same when it came to those buckets */
 } self __attribute__((tls_model("initial-exec")));
 
 /* `depth` first, so that a handler uses the next entry. All this before the bucket is locked, so that the record is
@@ -32,21 +34,26 @@ void pawl_reentry_begin(pawl_bucket *b)
 {
     uint8_t at = self.depth++;
     atomic_signal_fence(memory_order_seq_cst);
-    if (at < DEPTH)
+    if (at < DEPTH) {
         self.in[at] = b;
+        self.then[at] = self.forks;
+    }
     atomic_signal_fence(memory_order_seq_cst);
 }
 
-/* Runs each task once: a handler in between may run the ones not taken yet, or defer more. */
+/* Runs each task once: a handler in between may run the ones not taken yet, or defer more. Those of before a fork are
+ * about threads of the parent. */
 static void do_deferred(void)
 {
     int before = errno;
+    uint8_t forks = self.forks;
     task *t;
     while ((t = atomic_exchange_explicit(&self.deferred, NULL, memory_order_relaxed)) != NULL)
         while (t != NULL) {
             task now = *t;
             munmap(t, sizeof *t);
-            now.what(now.object);
+            if (self.forks == forks)
+                now.what(now.object);
             t = now.before;
         }
     errno = before;
@@ -62,6 +69,23 @@ void pawl_reentry_end(void)
     atomic_signal_fence(memory_order_seq_cst);
     if (PAWL_UNLIKELY(atomic_load_explicit(&self.deferred, memory_order_relaxed) != NULL) && at == 0)
         do_deferred();
+}
+
+void pawl_reentry_fork(void)
+{
+    self.forks++;
+    atomic_store_explicit(&self.deferred, NULL, memory_order_relaxed);
+}
+
+uint8_t pawl_reentry_forks(void)
+{
+    return self.forks;
+}
+
+bool pawl_reentry_has_forked(void)
+{
+    uint8_t at = self.depth - 1;
+    return at < DEPTH && self.then[at] != self.forks;
 }
 
 bool pawl_is_reentry(const volatile void *key)

@@ -64,6 +64,11 @@ static inline void set_trap_flag(bool on)
     __builtin_ia32_writeeflags_u64(others | (on ? TRAP_FLAG : 0));
 }
 
+const void *step_counter(void)
+{
+    return (const void *)(uintptr_t)step_registers->uc_mcontext.gregs[REG_RIP];
+}
+
 bool step_possible(void)
 {
     return true;
@@ -82,6 +87,11 @@ int step_through(void (*fn)(void *arg), void *arg, bool (*between)(int instructi
 }
 
 #else
+
+const void *step_counter(void)
+{
+    return NULL;
+}
 
 bool step_possible(void)
 {

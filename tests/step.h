@@ -15,5 +15,6 @@ bool step_possible(void);
  * handler, until it returns false: then the rest runs freely. Not where signals are blocked. Returns the number of calls. */
 int step_through(void (*fn)(void *arg), void *arg, bool (*between)(int instruction));
 
-/* For `between`: the registers, which it may change. */
+/* For `between`: the address of the instruction; and the registers, which it may change. */
+const void *step_counter(void);
 extern __thread ucontext_t *step_registers;

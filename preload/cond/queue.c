@@ -44,11 +44,12 @@ static bool is_signalled(const cond_wait *w, uint32_t *state)
 
 enum { IN_CHILD = -1 };
 
-/* Whether a signal handler forked during the wait and this is the child, where the queue is empty. */
+/* Whether a signal handler forked during the wait and this is the child. If so, it is in no queue any more. */
 static bool is_in_child(cond_wait *w)
 {
     if (PAWL_LIKELY(epoch_now() == w->epoch))
         return false;
+    wait_forget(w->cond, &w->me);
     w->me.next = NULL; /* nobody to pass a broadcast on to */
     return true;
 }

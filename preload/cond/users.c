@@ -26,12 +26,27 @@ void wait_use_begin(cond_wait *w)
     pawl_bucket_unlock(k);
 }
 
-/* In a child that a signal handler has forked meanwhile the queues are empty. */
+void wait_forget(const volatile void *queue, pawl_sleeper *w)
+{
+    pawl_bucket *k = pawl_bucket_lock(queue);
+    const pawl_sleeper *at = pawl_queue_first(k, queue);
+    while (at != NULL && at != w)
+        at = at->next;
+    if (at != NULL)
+        pawl_queue_remove(k, w);
+    pawl_bucket_unlock(k);
+}
+
 void wait_use_end(cond_wait *w)
 {
-    if (!w->uses || epoch_now() != w->epoch)
+    if (!w->uses)
         return;
-    pawl_bucket *k = pawl_bucket_lock(users_of(w->mutex));
+    const char *users = users_of(w->mutex);
+    if (epoch_now() != w->epoch) {
+        wait_forget(users, &w->user);
+        return;
+    }
+    pawl_bucket *k = pawl_bucket_lock(users);
     pawl_queue_remove(k, &w->user);
     pawl_bucket_unlock(k);
 }

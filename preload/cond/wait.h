@@ -37,3 +37,7 @@ int wait_in_queue(cond_wait *w);
 
 void wait_use_begin(cond_wait *w);
 void wait_use_end(cond_wait *w);
+
+/* In a child that a signal handler has forked during the wait: takes it out of the queue if it is there. The queue was
+ * emptied when the child's epoch began, and it may have come before or after. */
+void wait_forget(const volatile void *queue, pawl_sleeper *w);

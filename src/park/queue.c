@@ -41,6 +41,8 @@ static void take_slowly(pawl_bucket *b)
 
 void pawl_bucket_unlock(pawl_bucket *b)
 {
+    if (PAWL_UNLIKELY(pawl_reentry_has_forked()))
+        b->queues = NULL;
     /* C: publishes the bucket, and what was done to objects under its lock */
     if (PAWL_UNLIKELY(atomic_exchange_explicit(&b->lock, FREE, memory_order_release) == SLEPT_ON))
         pawl_futex_wake(&b->lock);
