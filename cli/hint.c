@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stddef.h>
 #include <stdlib.h>
@@ -137,15 +138,45 @@ static int start_main(int argc, char **argv)
 
 /* ---- stop, status */
 
+enum { SLICE_MS = 100, PATIENCE_MS = 5000 };
+
+/* Whether the service does nothing: it is stopped, or waits for something else. If it can't be seen, yes. */
+static bool is_idle(int connection)
+{
+    struct ucred service;
+    socklen_t size = sizeof service;
+    char name[64], stat[512] = "";
+    if (getsockopt(connection, SOL_SOCKET, SO_PEERCRED, &service, &size) != 0)
+        return true;
+    snprintf(name, sizeof name, "/proc/%d/stat", (int)service.pid);
+    int file = open(name, O_RDONLY | O_CLOEXEC);
+    ssize_t length = file >= 0 ? read(file, stat, sizeof stat - 1) : -1;
+    if (file >= 0)
+        close(file);
+    stat[length > 0 ? length : 0] = '\0';
+    const char *state = strrchr(stat, ')');
+    return state == NULL || (state[2] != 'R' && state[2] != 'D');
+}
+
+/* Until the service says something, or its end ends the connection. It has all the time it takes to get a CPU: only what
+ * it idles away counts. False: it was too much. */
+static bool await(int connection)
+{
+    struct pollfd p = {.fd = connection, .events = POLLIN};
+    for (int idle = 0; idle < PATIENCE_MS; idle += is_idle(connection) ? SLICE_MS : 0)
+        if (poll(&p, 1, SLICE_MS) > 0)
+            return true;
+    return false;
+}
+
 /* The connection, on which the answer has come; -1 if nobody is there. */
 static int ask(const char *path, uint32_t what, struct pawl_hint_reply *reply)
 {
     struct sockaddr_un to = {.sun_family = AF_UNIX};
-    struct timeval patience = {.tv_sec = 5};
+    struct timeval patience = {.tv_sec = 60}; /* for its turn, if many ask at once */
     struct pawl_hint_request request = {PAWL_HINT_MAGIC, PAWL_HINT_VERSION, what, 0, 0};
     strcpy(to.sun_path, path);
     int s = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
-    setsockopt(s, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
     setsockopt(s, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
     if (s < 0 || connect(s, (struct sockaddr *)&to, sizeof to) != 0) {
         if (errno != ENOENT && errno != ECONNREFUSED)
@@ -153,7 +184,7 @@ static int ask(const char *path, uint32_t what, struct pawl_hint_reply *reply)
         close(s);
         return -1;
     }
-    if (send(s, &request, sizeof request, MSG_NOSIGNAL) != sizeof request ||
+    if (send(s, &request, sizeof request, MSG_NOSIGNAL) != sizeof request || !await(s) ||
         recv(s, reply, sizeof *reply, 0) != sizeof *reply || reply->magic != PAWL_HINT_MAGIC)
         fail("hint: %s: the service does not answer", path);
     return s;
@@ -172,7 +203,7 @@ static int stop_main(int argc, char **argv)
     if (reply.status != PAWL_HINT_DONE)
         fail("hint: the service has another version (%u, not %d): stop it with the pawl that started it",
              (unsigned)reply.version, PAWL_HINT_VERSION);
-    if (recv(s, &reply, sizeof reply, 0) != 0) /* the end of its process ends the connection */
+    if (!await(s) || recv(s, &reply, sizeof reply, 0) != 0) /* the end of its process ends the connection */
         fail("hint: the service has not ended yet");
     close(s);
     return EXIT_SUCCESS;

@@ -1,10 +1,10 @@
 """pawl hint: the service with its BPF program, where the kernel takes it; and what it does with those who ask badly"""
 
-import array
 import contextlib
 import ctypes
 import json
 import mmap
+import multiprocessing
 import os
 import pathlib
 import shutil
@@ -17,88 +17,7 @@ import time
 
 from harness import Skipped, check, environment, eventually, folder, output, pawl, refused, run, test
 import harness
-
-MAGIC, VERSION = 0x6C776170, 2
-JOIN, STATUS, STOP = 1, 2, 3
-DONE, BAD_VERSION, BAD_REQUEST, NOT_YOURS, FULL, FORBIDDEN = range(6)
-SLOTS = 1023  # of a process
-THREADS = 16384  # of all
-REPLY = struct.Struct("=4IQ4I")
-
-
-@contextlib.contextmanager
-def service(*options):
-    """Starts one in the foreground; gives its process and the path of its socket."""
-    with folder() as f:
-        path = f"{f}/hint.sock"
-        process = subprocess.Popen([harness.build / "pawl", "hint", "start", "--foreground", "--socket", path, *options],
-                                   stderr=subprocess.PIPE, text=True)
-        try:
-            eventually(lambda: process.poll() is not None or pawl("hint", "status", "--socket", path).returncode == 0, "it does not start")
-            if process.poll() is not None:
-                raise Skipped(process.stderr.read().strip())
-            yield process, path
-        finally:
-            if process.poll() is None:
-                process.terminate()
-            process.wait()
-            process.stderr.close()
-
-
-def connect(path):
-    """Waits in line while the service is flooded; a timeout of Python's would give up at once."""
-    s = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-    for which in (socket.SO_SNDTIMEO, socket.SO_RCVTIMEO):
-        s.setsockopt(socket.SOL_SOCKET, which, struct.pack("@ll", 60, 0))
-    s.connect(path)
-    return s
-
-
-def answer(s):
-    """Status, slot, and the files that came along."""
-    data, extra, _, _ = s.recvmsg(256, socket.CMSG_SPACE(8))
-    files = array.array("i")
-    for level, kind, content in extra:
-        if level == socket.SOL_SOCKET and kind == socket.SCM_RIGHTS:
-            files.frombytes(content)
-    magic, _, status, slot, instance, *_ = REPLY.unpack(data)
-    answer.instance = instance  # of service and sheet, of the last answer
-    check(magic == MAGIC, "not an answer")
-    return status, slot, list(files)
-
-
-def ask(path, what, pid=0, tid=0, version=VERSION):
-    with connect(path) as s:
-        s.send(struct.pack("=5I", MAGIC, version, what, pid, tid))
-        return answer(s)
-
-
-def join(path, pid=None, tid=None):
-    """The same, with both files mapped instead."""
-    status, slot, files = ask(path, JOIN, pid or os.getpid(), tid or threading.get_native_id())
-    maps = [mmap.mmap(f, size, mmap.MAP_SHARED, mmap.PROT_READ) for f, size in zip(files, (65600, 8192))]
-    for f in files:
-        os.close(f)
-    return status, slot, maps
-
-
-def word(map, index):
-    return struct.unpack_from("=I", map, 4 * index)[0]
-
-
-def runs(sheet, slot):
-    """Whether the thread of this slot runs."""
-    last = word(sheet, 1024 + slot)
-    return last != 0 and word(sheet, last - 1) == slot
-
-
-def registered(path):
-    s = json.loads(output("hint", "status", "--json", "--socket", path))
-    return s["processes"], s["threads"]
-
-
-def ready(cpus, cpu):
-    return word(cpus, 16 * (1 + cpu))
+from hints import DONE, BAD_VERSION, BAD_REQUEST, NOT_YOURS, FULL, FORBIDDEN, JOIN, MAGIC, REPLY, SLOTS, STATUS, STOP, THREADS, VERSION, answer, answer_late, ask, connect, join, ready, registered, runs, service, word
 
 
 @test
@@ -126,7 +45,7 @@ def hint_stays_out_of_containers():
         p = run("unshare", "--pid", "--fork", harness.build / "pawl", "hint", "start", "--foreground", "--socket", f"{path}2")
         check(p.returncode == 2 and "name space" in p.stderr, p.stderr)
         p = run("unshare", "--pid", "--fork", "python3", "-c", "import sys, os; sys.path[:0] = ['%s']\n"
-                "import test_hint\nsys.exit(test_hint.ask('%s', 1, os.getpid(), os.getpid())[0])" % (harness.root / "tests/cli", path))
+                "import hints\nsys.exit(hints.ask('%s', 1, os.getpid(), os.getpid())[0])" % (harness.root / "tests/cli", path))
         check(p.returncode == NOT_YOURS, f"a thread of a container is registered: {p.returncode} {p.stderr}")
 
 
@@ -148,6 +67,28 @@ def hint_starts_in_the_background_and_stops():
         eventually(lambda: not os.path.exists(f"/proc/{pid}") or "\nState:\tZ" in open(f"/proc/{pid}/status").read(), "it has not ended")
         output("hint", "start", *at)  # at once
         output("hint", "stop", *at)
+
+
+@test
+def hint_gives_up_a_service_that_is_stopped():
+    with service() as (process, path):
+        process.send_signal(signal.SIGSTOP)
+        try:
+            for what in ("status", "stop"):
+                refused(["hint", what, "--socket", path], "does not answer")
+        finally:
+            process.send_signal(signal.SIGCONT)
+
+
+@test
+def hint_waits_for_a_service_that_is_late():
+    with folder() as f:
+        ready = multiprocessing.Event()
+        late = multiprocessing.Process(target=answer_late, args=(f"{f}/s", 8, ready))
+        late.start()
+        ready.wait()
+        check("process 1" in output("hint", "status", "--socket", f"{f}/s"), "it does not wait")
+        late.join()
 
 
 @test
@@ -627,7 +568,7 @@ def hint_needs_no_more_than_the_unit_lets_it():
             check(process.poll() is None, "it can't do with so little")
             p = run("setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups", "python3", "-c",
                     f"import sys; sys.path[:0] = ['{harness.root}/tests/cli']\n"
-                    f"import os, test_hint\nsys.exit(test_hint.ask('{path}', 1, os.getpid(), os.getpid())[0])")
+                    f"import os, hints\nsys.exit(hints.ask('{path}', 1, os.getpid(), os.getpid())[0])")
             check(p.returncode == DONE, f"{p.returncode} {p.stderr}")
         finally:
             process.terminate()
