@@ -55,9 +55,3 @@ uint32_t glibc_tid(void)
     return tid != 0 ? tid
                     : (uint32_t)syscall(SYS_gettid); /* another interposer behind this one may set no owner */
 }
-
-/* Early, because dlsym() may allocate, and the allocator may lock. */
-__attribute__((constructor(101))) static void look_up_early(void)
-{
-    glibc();
-}

@@ -26,7 +26,8 @@ typedef struct glibc_calls {
     int (*setcanceltype)(int, int *);
 } glibc_calls;
 
-/* Looked up on the first call. */
+/* Looked up on the first call. That is made early, by constructors: dlsym() takes the loader's lock, and may allocate, and the
+ * allocator may lock. */
 const glibc_calls *glibc(void);
 
 /* The caller's tid, without a system call once these functions are looked up. */

@@ -24,6 +24,7 @@ static stats_count *worst; /* shared with pawl and all processes of the command;
 
 __attribute__((constructor)) static void begin(void)
 {
+    glibc();
     const char *path = getenv("PAWL_WORST");
     int fd = path != NULL ? open(path, O_RDWR | O_CLOEXEC) : -1;
     if (fd < 0)

@@ -42,18 +42,16 @@ extern __thread thread self __attribute__((tls_model("initial-exec")));
 /* Around a lock operation, if it uses per-thread state. */
 static inline void operation_begin(bool uses_thread)
 {
-    if (!uses_thread)
-        return;
-    self.ready = 0;
+    if (uses_thread)
+        self.ready = 0;
     atomic_signal_fence(memory_order_seq_cst);
 }
 
 static inline void operation_end(bool uses_thread)
 {
-    if (!uses_thread)
-        return;
     atomic_signal_fence(memory_order_seq_cst);
-    self.ready = self.tid;
+    if (uses_thread)
+        self.ready = self.tid;
 }
 
 /* Returns the epoch, begun if need be, and brings the caller's `self` up to date. */

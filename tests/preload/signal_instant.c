@@ -63,6 +63,7 @@ static bool try_the_same(int instruction)
 }
 
 static _Atomic(int) tid;
+static _Atomic(bool) stop;
 static _Atomic(bool) entered[OTHERS];
 
 static void *enter(void *argument)
@@ -145,8 +146,7 @@ static void a_handler_may_lock_at_any_instruction(void)
 
 enum { HANDS = 3 };
 static pthread_mutex_t hand[HANDS];
-static int inside[HANDS], when;
-static _Atomic(bool) stop;
+static int inside[HANDS], when, passed;
 static bool done;
 
 static void *hammer(void *argument)
@@ -161,15 +161,29 @@ static void *hammer(void *argument)
     return NULL;
 }
 
+/* Or not: it is only a try. */
+static void let_them_wait(void)
+{
+    struct timespec nap = {0, 20000};
+    nanosleep(&nap, NULL);
+}
+
 static void unlock_the_first(void *unused)
 {
     (void)unused;
     OK(pthread_mutex_unlock(&hand[0]));
 }
 
+/* The unlock has begun: nobody owns it, and so many instructions have followed. */
+static bool is_time(void)
+{
+    return hand[0].__data.__owner != tid && passed++ >= when;
+}
+
 static bool unlock_the_second(int instruction)
 {
-    if (instruction < when)
+    (void)instruction;
+    if (!is_time())
         return true;
     OK(pthread_mutex_unlock(&hand[1]));
     done = true;
@@ -178,12 +192,12 @@ static bool unlock_the_second(int instruction)
 
 static bool use_the_third(int instruction)
 {
-    if (instruction < when)
+    (void)instruction;
+    if (!is_time())
         return true;
     OK(pthread_mutex_lock(&hand[2]));
     inside[2]++;
-    struct timespec nap = {0, 20000}; /* so that the other waits */
-    nanosleep(&nap, NULL);
+    let_them_wait();
     inside[2]--;
     OK(pthread_mutex_unlock(&hand[2]));
     done = true;
@@ -196,15 +210,17 @@ static bool is_over(const struct timespec *limit)
     return now.tv_sec != limit->tv_sec ? now.tv_sec > limit->tv_sec : now.tv_nsec > limit->tv_nsec;
 }
 
-/* Of the call's instructions, for a while, one after the other. */
+/* For a while, one instruction later each time. */
 static void in_a_hand_over(bool (*handler)(int), int taken)
 {
-    struct timespec limit = in_ms(CLOCK_MONOTONIC, 400);
-    done = true;
-    for (when = 0; done && !is_over(&limit); when++) {
+    struct timespec limit = in_ms(CLOCK_MONOTONIC, 1000);
+    tid = own_tid();
+    for (when = 0; when < 400 && !is_over(&limit); when++) {
         done = false;
+        passed = 0;
         for (int i = 0; i < taken; i++)
             OK(pthread_mutex_lock(&hand[i]));
+        let_them_wait();
         step_through(unlock_the_first, NULL, handler);
         if (!done && taken > 1)
             OK(pthread_mutex_unlock(&hand[1]));
@@ -217,13 +233,127 @@ static void a_handler_may_unlock_in_a_hand_over(void)
     pthread_t t[HANDS];
     for (int i = 0; i < HANDS; i++)
         t[i] = spawn(hammer, (void *)(intptr_t)i);
-    for (int round = 0; round < 2; round++) {
-        in_a_hand_over(unlock_the_second, 2);
-        in_a_hand_over(use_the_third, 1);
-    }
+    in_a_hand_over(unlock_the_second, 2);
+    in_a_hand_over(use_the_third, 1);
     stop = true;
     for (int i = 0; i < HANDS; i++)
         join(t[i]);
+}
+
+/* ---- a wait in one of libpawl's buckets, in which are other objects, too */
+
+enum { OBJECTS = 16384 };
+static union object {
+    pthread_mutex_t mutex;
+    pthread_cond_t cond;
+} objects[OBJECTS];
+static int next_object;
+
+static unsigned bucket_of(const void *key)
+{
+    return (unsigned)((uint64_t)(uintptr_t)key * 0x9E3779B97F4A7C15u >> 54);
+}
+
+/* Another object in the bucket of that one, if keys are so far from the beginning of objects. */
+static union object *neighbour_of(const void *object, int offset)
+{
+    for (; next_object < OBJECTS; next_object++)
+        if (bucket_of((char *)&objects[next_object] + offset) == bucket_of((const char *)object + offset))
+            return &objects[next_object++];
+    fail(__FILE__, __LINE__, "no object is in that bucket");
+}
+
+static pthread_mutex_t kept, waited_with, not_owned, *kept_too, *wanted, *unused_one;
+static pthread_cond_t cond, *another_cond;
+
+static struct timespec soon(long nanoseconds)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_REALTIME, &t);
+    t.tv_nsec += nanoseconds;
+    t.tv_sec += t.tv_nsec / 1000000000;
+    t.tv_nsec %= 1000000000;
+    return t;
+}
+
+static void *keep_them(void *unused)
+{
+    OK(pthread_mutex_lock(&kept));
+    OK(pthread_mutex_lock(kept_too));
+    tid = own_tid();
+    while (!stop)
+        pause_ms(1);
+    OK(pthread_mutex_unlock(kept_too));
+    OK(pthread_mutex_unlock(&kept));
+    return unused;
+}
+
+static void *want_it(void *unused)
+{
+    tid = own_tid();
+    while (!stop) {
+        struct timespec late = in_ms(CLOCK_REALTIME, 100000);
+        OK(pthread_mutex_timedlock(wanted, &late));
+        OK(pthread_mutex_unlock(wanted));
+    }
+    return unused;
+}
+
+static void wait_in_vain(void *unused)
+{
+    struct timespec end = soon(2000000), past = {1, 0};
+    (void)unused;
+    CHECK_IS(pthread_mutex_timedlock(&kept, &end), ETIMEDOUT);
+    CHECK_IS(pthread_cond_timedwait(&cond, &waited_with, &past), ETIMEDOUT);
+}
+
+/* Rarely enough for clock_gettime(), which starts again if the kernel has set the clock meanwhile. */
+enum { APART = 16 };
+
+static bool do_without_the_bucket(int instruction)
+{
+    if (instruction % APART != turn)
+        return true;
+    struct timespec end = soon(20000), past = {1, 0}, late = in_ms(CLOCK_REALTIME, 100000);
+    CHECK_IS(pthread_mutex_timedlock(kept_too, &end), ETIMEDOUT);
+    CHECK_IS(pthread_cond_timedwait(another_cond, &not_owned, &past), EPERM);
+    OK(pthread_mutex_destroy(unused_one));
+    OK(pthread_mutex_init(unused_one, NULL));
+    OK(pthread_mutex_lock(unused_one));
+    CHECK_IS(pthread_cond_timedwait(another_cond, unused_one, &past), ETIMEDOUT);
+    OK(pthread_mutex_unlock(unused_one));
+    if (!is_hemlock()) {
+        OK(pthread_mutex_unlock(wanted));
+        OK(pthread_mutex_timedlock(wanted, &late));
+    }
+    return true;
+}
+
+static void a_handler_does_without_the_bucket_of_its_thread(void)
+{
+    begin();
+    kept_too = &neighbour_of(&kept, 0)->mutex;
+    wanted = &neighbour_of(&kept, 0)->mutex;
+    unused_one = &neighbour_of(&waited_with, 1)->mutex;
+    another_cond = &neighbour_of(&cond, 0)->cond;
+    pthread_mutexattr_t a;
+    OK(pthread_mutexattr_init(&a));
+    OK(pthread_mutexattr_settype(&a, PTHREAD_MUTEX_ERRORCHECK));
+    OK(pthread_mutexattr_setpshared(&a, PTHREAD_PROCESS_SHARED)); /* glibc's */
+    OK(pthread_mutex_init(&not_owned, &a));
+    pthread_t keeper = spawn_and_await(keep_them, 0);
+    OK(pthread_mutex_lock(&waited_with));
+    OK(pthread_mutex_lock(wanted));
+    pthread_t other = spawn_and_await(want_it, 0);
+    for (turn = 0; turn < APART; turn++) {
+        do_without_the_bucket(turn); /* the dynamic linker's part, and the first use */
+        step_through(wait_in_vain, NULL, do_without_the_bucket);
+    }
+    stop = true;
+    OK(pthread_mutex_unlock(wanted));
+    OK(pthread_mutex_unlock(&waited_with));
+    join(other);
+    join(keeper);
 }
 
 #define COUNTED(f)                                                                                           \
@@ -235,4 +365,5 @@ static void a_handler_may_unlock_in_a_hand_over(void)
 const test_case signal_instant_cases[] = {CASE(a_handler_may_lock_at_any_instruction),
                                           COUNTED(a_handler_may_lock_at_any_instruction),
                                           CASE(a_handler_may_unlock_in_a_hand_over),
+                                          CASE(a_handler_does_without_the_bucket_of_its_thread),
                                           {0}};

@@ -136,6 +136,17 @@ def profile_knows_that_a_cancelled_wait_is_over():
 
 
 @test
+def profile_knows_what_was_no_wait_and_what_is_over():
+    with folder() as f:
+        profile = profiled(f, harness.build / "tests/profile/waiters", "refused", status=128 + signal.SIGKILL)
+        pairs = blamed(profile, "condition variable")
+        found = {(w, h, x.get("unfinished", 0)) for w, h, x in pairs}
+        check(found == {(("wait_briefly", line_of("/* BRIEFLY */", "waiters.c")), None, 0)}, str(pairs))
+        check(sum(x["count"] for _, _, x in pairs) > 1, str(pairs))
+        check(all(l.get("unfinished", 0) == 0 for l in profile["locks"]), str(profile["locks"]))
+
+
+@test
 def profile_knows_whose_wait_was_cancelled():
     with folder() as f:
         program = harness.build / "tests/profile/forked"

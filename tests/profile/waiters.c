@@ -8,11 +8,14 @@
  *   cancelled one waits for a condition variable, and is cancelled; it is signalled; another waits; then SIGKILL comes
  *   others    one waits for a condition variable until a deadline, and then for the mutex, which has another owner; one wants
  *             a spin lock, and gets it; one a process-shared mutex
+ *   refused   one waits with a mutex that it does not have, which is glibc's; another for a condition variable of glibc's, and is
+ *             cancelled
  *   hang      N want a mutex, and never get it; then SIGKILL comes
  *   deadlock  two have a mutex each and want the other's, and a third waits for a condition variable; then SIGKILL comes
  */
 #include "asleep.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdint.h>
@@ -128,6 +131,50 @@ static void cancel(void)
     pthread_create(&thread, NULL, wait_once, (void *)1);
     await_asleep(1);
     nap(10);
+    kill(getpid(), SIGKILL);
+}
+
+/* ---- a wait that is none, and one that ends again and again */
+
+static pthread_mutex_t checked;
+static pthread_cond_t shared;
+
+static void unlock(void *m)
+{
+    pthread_mutex_unlock(m);
+}
+
+static void *wait_briefly(void *argument)
+{
+    pthread_mutex_lock(&mutex);
+    pthread_cleanup_push(unlock, &mutex);
+    for (;;) {
+        pthread_cond_wait(&shared, &mutex); /* BRIEFLY */
+        __atomic_add_fetch(&turn, 1, __ATOMIC_RELAXED);
+    }
+    pthread_cleanup_pop(0);
+    return argument;
+}
+
+static void be_refused(void)
+{
+    pthread_mutexattr_t m;
+    pthread_condattr_t c;
+    pthread_t thread;
+    pthread_mutexattr_init(&m);
+    pthread_mutexattr_settype(&m, PTHREAD_MUTEX_ERRORCHECK);
+    pthread_mutexattr_setpshared(&m, PTHREAD_PROCESS_SHARED);
+    pthread_mutex_init(&checked, &m);
+    if (pthread_cond_wait(&changed, &checked) != EPERM)
+        exit(1);
+    pthread_condattr_init(&c);
+    pthread_condattr_setpshared(&c, PTHREAD_PROCESS_SHARED);
+    pthread_cond_init(&shared, &c);
+    pthread_create(&thread, NULL, wait_briefly, NULL);
+    while (__atomic_load_n(&turn, __ATOMIC_RELAXED) < 2)
+        nap(1);
+    pthread_cancel(thread);
+    pthread_join(thread, NULL);
     kill(getpid(), SIGKILL);
 }
 
@@ -266,6 +313,8 @@ int main(int argc, char **argv)
         deadlock();
     if (strcmp(kind, "cancelled") == 0)
         cancel();
+    if (strcmp(kind, "refused") == 0)
+        be_refused();
     if (strcmp(kind, "others") == 0) {
         hold_until_late();
         hold_spin();
