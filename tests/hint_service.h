@@ -12,7 +12,6 @@ static long patience_us = 600000000; /* there is no hurry */
 
 #include "../src/park/hint.c"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <stdio.h>
 
@@ -150,19 +149,7 @@ static void sleep_often(void)
     pawl_hint_join();
 }
 
-static int open_files(void)
-{
-    int count = 0;
-    DIR *d = opendir("/proc/self/fd");
-    while (d != NULL && readdir(d) != NULL)
-        count++;
-    closedir(d);
-    return count;
-}
-
-/* Until the service has closed its side, too. */
-static void await_files(int count)
-{
-    while (open_files() != count)
-        sched_yield();
-}
+#define HINT(check_)                                                                                         \
+    {                                                                                                        \
+        .name = #check_, .check = check_, .subject = "hint"                                                  \
+    }
