@@ -7,21 +7,6 @@
 
 enum { LOCKS = 10, CONDS = 5 };
 
-duration in_words(json_int_t ns)
-{
-    static const struct {
-        const char *name;
-        double ns;
-    } units[] = {{"s", 1e9}, {"ms", 1e6}, {"us", 1e3}, {"ns", 1}};
-    duration d;
-    int u = 0;
-    while (u < 3 && (double)ns < units[u].ns)
-        u++;
-    double value = (double)ns / units[u].ns;
-    snprintf(d.text, sizeof d.text, "%.*f %s", u == 3 || value >= 100 ? 0 : 1, value, units[u].name);
-    return d;
-}
-
 double percent(json_int_t part, json_int_t whole)
 {
     return whole > 0 ? 100.0 * (double)part / (double)whole : 0;

@@ -3,11 +3,8 @@
 
 #include "reports.h"
 
-typedef struct duration {
-    char text[24];
-} duration;
+#include "preload/stats/words.h"
 
-duration in_words(json_int_t ns);
 double percent(json_int_t part, json_int_t whole);
 
 /* Whether more than one process took part, so that a lock is known only with its process. */
