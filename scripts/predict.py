@@ -8,12 +8,17 @@ relate to each other: simulated over measured, divided by the median of this quo
 
 A few runs of a lock with two states have a mean that chance decides. So runs are drawn with replacement, a thousand times,
 the measured and the simulated: that gives each ratio an interval of 95 %. A ratio is met if all of it is within 25 %, missed
-if all of it is outside, and open otherwise: more runs would be needed. A ratio that the measured runs alone do not hold to 25 %
-(two such drawings of them compared) can't be met by any model.
+if all of it is outside, and open otherwise: more runs would be needed. A lock whose measured mean does not repeat within 25 %
+(two such drawings of its runs compared) can't be predicted by any model: the median is that of the others.
+
+--promise 1,8 makes the exit status 1 if a ratio of a lock that does repeat is missed with 1 or 8 threads. --again FILE compares
+with a second measurement instead of a simulation: nothing simulated can do better than that.
 """
 
 import argparse
+import concurrent.futures
 import json
+import os
 import pathlib
 import random
 import statistics
@@ -41,34 +46,49 @@ def simulate(pawl, options, result, locks, threads, seconds):
 
 
 def simulated(pawl, options, result):
-    """For as long as was measured, or for so many acquisitions."""
-    theirs, ours, measured = result["runs"], {}, result["parameters"]["duration_s"]
-    for threads in dict.fromkeys(t for _, t in theirs):
-        rates = {lock: statistics.mean(theirs[lock, t]) * 1e6 for lock, t in theirs if t == threads}
-        fast = [lock for lock in rates if rates[lock] * measured > options.acquisitions]
-        slow = [lock for lock in rates if lock not in fast]
-        for locks in filter(None, (fast, slow)):
-            ours |= simulate(pawl, options, result, locks, threads, min(measured, options.acquisitions / max(rates[lock] for lock in locks)))
-    return ours
+    """Each lock for as long as was measured, or for so many acquisitions."""
+    theirs, measured = result["runs"], result["parameters"]["duration_s"]
+
+    def one(point):
+        lock, threads = point
+        rate = statistics.mean(theirs[point]) * 1e6
+        return simulate(pawl, options, result, [lock], threads, min(measured, options.acquisitions / rate))
+
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        return {point: runs for ours in pool.map(one, theirs) for point, runs in ours.items()}
 
 
-def ratios(theirs, ours):
-    """Of means: {lock: how it compares with the others, over how it did}"""
+def ratios(theirs, ours, firm):
+    """Of means: {lock: how it compares with the firm ones, over how it did}"""
     quotients = {lock: ours[lock] / theirs[lock] for lock in theirs}
-    usual = statistics.median(quotients.values())
+    usual = statistics.median(quotients[lock] for lock in firm)
     return {lock: quotient / usual for lock, quotient in quotients.items()}
 
 
+def mean_of_drawn(values, draw):
+    return statistics.fmean(draw.choices(values, k=len(values)))
+
+
 def drawn(runs, draw):
-    return {lock: statistics.fmean(draw.choices(values, k=len(values))) for lock, values in runs.items()}
+    return {lock: mean_of_drawn(values, draw) for lock, values in runs.items()}
 
 
-def intervals(theirs, ours):
+def middle(drawings):
+    """95 % of them."""
+    ends = sorted(drawings)
+    return ends[DRAWINGS // 40], ends[-1 - DRAWINGS // 40]
+
+
+def repeats(values):
+    draw = random.Random(1)
+    return verdict(middle([mean_of_drawn(values, draw) / mean_of_drawn(values, draw) for _ in range(DRAWINGS)])) == "met"
+
+
+def intervals(theirs, ours, firm):
     """{lock: the middle 95 % of its ratio}"""
     draw = random.Random(1)
-    drawings = [ratios(drawn(theirs, draw), drawn(ours, draw)) for _ in range(DRAWINGS)]
-    ends = {lock: sorted(d[lock] for d in drawings) for lock in theirs}
-    return {lock: (all[DRAWINGS // 40], all[-1 - DRAWINGS // 40]) for lock, all in ends.items()}
+    drawings = [ratios(drawn(theirs, draw), drawn(ours, draw), firm) for _ in range(DRAWINGS)]
+    return {lock: middle([d[lock] for d in drawings]) for lock in theirs}
 
 
 def verdict(interval):
@@ -78,15 +98,16 @@ def verdict(interval):
 
 def compare(threads, theirs, ours):
     """Prints a column of the matrix, and returns for each lock what came of it."""
+    firm = [lock for lock in theirs if repeats(theirs[lock])]
     means = {lock: (statistics.fmean(ours[lock]), statistics.fmean(theirs[lock])) for lock in theirs}
-    ratio = ratios({lock: m[1] for lock, m in means.items()}, {lock: m[0] for lock, m in means.items()})
-    ends, own = intervals(theirs, ours), intervals(theirs, theirs)
+    reference = firm or list(theirs)
+    ratio = ratios({lock: m[1] for lock, m in means.items()}, {lock: m[0] for lock, m in means.items()}, reference)
+    ends = intervals(theirs, ours, reference)
     all = []
     for lock, (our, their) in means.items():
-        firm = verdict(own[lock]) == "met"
-        all.append((LEAST <= ratio[lock] <= MOST, verdict(ends[lock]), firm))
+        all.append((LEAST <= ratio[lock] <= MOST, verdict(ends[lock]), lock in firm))
         print(f"{threads:7} {lock:14} {our:9.3f} {their:9.3f} {our / their:8.2f} {ratio[lock]:6.2f} {ends[lock][0]:6.2f} to {ends[lock][1]:6.2f}"
-              f"  {verdict(ends[lock])}{'' if firm else ', measured runs differ too much'}")
+              f"  {verdict(ends[lock])}{'' if lock in firm else ', does not repeat'}")
     return all
 
 
@@ -109,31 +130,43 @@ def together(results):
     return all.values()
 
 
+def sums(threads, all):
+    met, missed = (sum(v == word for _, v, firm in all if firm) for word in ("met", "missed"))
+    firm = sum(firm for _, _, firm in all)
+    near = sum(near for near, _, firm in all if firm)
+    print(f"{threads:2} threads: of {len(all)} locks {firm} repeat; of these, {near} within 25 %: {met} met, {missed} missed, {firm - met - missed} open; "
+          f"of the others, {sum(near for near, _, firm in all if not firm)} within 25 %")
+    return missed
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
     parser.add_argument("build", type=pathlib.Path)
     parser.add_argument("--machine", default="this")
     parser.add_argument("--runs", type=int, help="simulate fewer runs than were measured")
     parser.add_argument("--acquisitions", type=float, default=500e3, help="simulate fast locks for so many only")
+    parser.add_argument("--promise", type=lambda text: [int(t) for t in text.split(",")], default=[], metavar="THREADS",
+                        help="fail if a ratio that repeats is missed with so many threads")
+    parser.add_argument("--again", type=pathlib.Path, help="a second measurement, instead of a simulation")
     parser.add_argument("measured", nargs="+", type=pathlib.Path)
     options = parser.parse_args()
+    broken = 0
     for result in together(map(read, options.measured)):
         theirs = result["runs"]
         if min(map(len, theirs.values())) < 2:
             sys.exit(f"{result['preset']}: at least two runs of each point are needed (--runs)")
-        ours = simulated(options.build / "pawl", options, result)
-        print(f"{result['preset']}\n\n{'threads':>7} {'lock':14} {'simulated':>9} {'measured':>9} {'quotient':>8} {'ratio':>6}   of 95 %")
-        sums = []
-        for threads in dict.fromkeys(t for _, t in theirs):
-            locks = [lock for lock, t in theirs if t == threads]
-            sums.append((threads, compare(threads, {lock: theirs[lock, threads] for lock in locks}, {lock: ours[lock, threads] for lock in locks})))
+        ours = read(options.again)["runs"] if options.again else simulated(options.build / "pawl", options, result)
+        if not theirs.keys() <= ours.keys():
+            sys.exit(f"{options.again}: has not all that {result['preset']} has")
+        print(f"{result['preset']}\n\n{'threads':>7} {'lock':14} {'again' if options.again else 'simulated':>9} {'measured':>9} {'quotient':>8} {'ratio':>6}   of 95 %")
+        columns = {threads: compare(threads, *({lock: of[lock, threads] for lock, t in theirs if t == threads} for of in (theirs, ours)))
+                   for threads in dict.fromkeys(t for _, t in theirs)}
         print()
-        for threads, all in sums:
-            met, missed = (sum(v == word for _, v, _ in all) for word in ("met", "missed"))
-            firm = [near for near, _, firm in all if firm]
-            print(f"{threads:2} threads: {sum(near for near, _, _ in all)} of {len(all)} ratios within 25 %: {met} met, {missed} missed, "
-                  f"{len(all) - met - missed} open; {sum(firm)} of the {len(firm)} that the measured runs hold to 25 %")
+        for threads, all in columns.items():
+            missed = sums(threads, all)
+            broken += missed if threads in options.promise else 0
         print(flush=True)
+    sys.exit(f"the promise is broken {broken} times" if broken else 0)
 
 
 main()

@@ -18,10 +18,11 @@ extern double sim_interruption;
 
 /* calibrate_kernel.c: of the scheduler and of the hypervisor, in nanoseconds, each by something that does nothing else.
  * Negative if there is no second thread. */
-double sim_yield_in_turn(int cpu); /* with another thread of the CPU          */
-double sim_sleep_in_turn(int cpu); /* one wakes the other, and sleeps         */
-void sim_wake_other(int first, int second, double *call,
-                    double *until); /* the waker's call; until the other runs */
+double sim_yield_in_turn(int cpu);              /* with another thread of the CPU          */
+double sim_sleep_in_turn(int cpu);              /* one wakes the other, and sleeps         */
+double sim_wake_other(int first, int second);   /* the waker's call                    */
+double sim_wake_in_turn(int first, int second); /* until the other runs; then it sleeps */
+double sim_stay(int first, int second);         /* the share that stays where it slept, beside an idle CPU */
 double sim_timer_lateness(int cpu);
 double sim_pull(int first, int second); /* until an idle CPU takes a thread that waits for another one */
 void sim_gaps(int cpu, double *length, double *apart); /* 0 if there are none */

@@ -154,8 +154,6 @@ enum { WAKES = 201 };
 static const double asleep_for =
     20000; /* about as long as waiters of a lock that is handed from sleeper to sleeper */
 
-static volatile double woken_at;
-
 static void *be_woken(void *unused)
 {
     (void)unused;
@@ -164,20 +162,18 @@ static void *be_woken(void *unused)
         atomic_store(&ready, i + 1);
         while (atomic_load(&word) == i)
             futex_wait(&word, i, NULL);
-        woken_at = now_ns();
         atomic_store(&over, i + 1);
     }
     return NULL;
 }
 
-void sim_wake_other(int first, int second, double *call, double *until)
+double sim_wake_other(int first, int second)
 {
     pthread_t other;
-    double calls[WAKES], waits[WAKES];
-    *call = *until = -1;
+    double calls[WAKES];
     go_to(first, first);
     if (!start(&other, be_woken, first, second))
-        return;
+        return -1;
     for (uint32_t i = 0; i < WAKES; i++) {
         while (atomic_load(&ready) != i + 1)
             ;
@@ -188,11 +184,94 @@ void sim_wake_other(int first, int second, double *call, double *until)
         calls[i] = now_ns() - from;
         while (atomic_load(&over) != i + 1)
             ;
-        waits[i] = woken_at - from;
     }
     pthread_join(other, NULL);
-    *call = median(calls, WAKES);
-    *until = median(waits, WAKES);
+    return median(calls, WAKES);
+}
+
+/* Two that sleep in turn, as the waiters of a lock that is handed from sleeper to sleeper. That takes longer than to be
+ * woken by a thread that never sleeps: on a virtual machine, its CPU is idle in between, too. */
+static volatile double waking_since;
+static double waits[2 * WAKES];
+
+static void wake_in_turn(uint32_t player)
+{
+    for (uint32_t i = 0; i < WAKES; i++) {
+        uint32_t turn = 2 * i + player, seen;
+        while ((seen = atomic_load(&word)) != turn)
+            futex_wait(&word, seen, NULL);
+        waits[turn] = now_ns() - waking_since;
+        pass(asleep_for / 2);
+        waking_since = now_ns();
+        atomic_store(&word, turn + 1);
+        futex_wake(&word);
+    }
+}
+
+static void *wake_in_other_turns(void *unused)
+{
+    (void)unused;
+    go_to(cpus[1], cpus[1]);
+    wake_in_turn(1);
+    return NULL;
+}
+
+double sim_wake_in_turn(int first, int second)
+{
+    pthread_t other;
+    go_to(first, first);
+    waking_since = now_ns();
+    if (!start(&other, wake_in_other_turns, first, second))
+        return -1;
+    wake_in_turn(0);
+    pthread_join(other, NULL);
+    return median(waits, 2 * WAKES);
+}
+
+/* ---- a thread that slept where its waker runs, while another CPU is idle */
+
+static _Atomic int woken_on;
+
+static void *wake_up_somewhere(void *unused)
+{
+    (void)unused;
+    for (uint32_t i = 0; i < WAKES; i++) {
+        go_to(cpus[0], cpus[0]);
+        go_to(cpus[0], cpus[1]);
+        atomic_store(&ready, i + 1);
+        while (atomic_load(&word) == i)
+            futex_wait(&word, i, NULL);
+        atomic_store(&woken_on, sched_getcpu());
+        atomic_store(&over, i + 1);
+    }
+    return NULL;
+}
+
+static void await(_Atomic(uint32_t) *of, uint32_t value)
+{
+    struct timespec rest = {0, (long)asleep_for};
+    while (atomic_load(of) != value)
+        nanosleep(&rest, NULL); /* it may need this CPU */
+}
+
+double sim_stay(int first, int second)
+{
+    pthread_t other;
+    int stayed = 0;
+    go_to(first, first);
+    if (!start(&other, wake_up_somewhere, first, second))
+        return -1;
+    for (uint32_t i = 0; i < WAKES; i++) {
+        await(&ready, i + 1);
+        pass(asleep_for);
+        atomic_store(&word, i + 1);
+        futex_wake(&word);
+        pass(5 * asleep_for); /* long enough for an idle CPU to wake up */
+        await(&over, i + 1);
+        stayed += atomic_load(&woken_on) == first;
+    }
+    pthread_join(other, NULL);
+    return (double)stayed / WAKES;
 }
 
 double sim_timer_lateness(int cpu)

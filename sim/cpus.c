@@ -117,12 +117,17 @@ static sim_cpu *idle_among(const sim_thread *t, unsigned first, unsigned count, 
     return NULL;
 }
 
-/* Where it ran last, or an idle CPU near it, or one farther away; else it waits where it ran. */
+enum { STAY_OF = 1000000 };
+
+/* Where it ran last, or an idle CPU near it, or one farther away; else it waits where it ran. Some schedulers let it wait
+ * there anyway, more often than not. */
 sim_cpu *sim_place(const sim_thread *t)
 {
     const sim_machine *m = &sim_hardware;
     unsigned each = m->cpus_per_core * m->cores_per_cluster, near = t->cpu->cluster * each;
     sim_cpu *c = is_idle(t->cpu, t, false) ? t->cpu : NULL;
+    if (c == NULL && m->stay > 0 && (double)sim_random(STAY_OF) < m->stay * STAY_OF)
+        return t->cpu;
     for (int whole = 1; c == NULL && whole >= 0; whole--)
         c = idle_among(t, near, each, whole);
     for (int whole = 1; c == NULL && whole >= 0; whole--)

@@ -34,6 +34,7 @@ const sim_key sim_keys[KEYS] = {
     KEY("futex-wait", TIME, futex_wait),
     KEY("futex-wake", TIME, futex_wake),
     KEY("wake", TIME, wake),
+    KEY("stay", SHARE, stay),
     KEY("slack", TIME, slack),
     KEY("switch", TIME, switching),
     KEY("migration", TIME, migration),
@@ -193,6 +194,7 @@ static void write_value(FILE *to, const sim_machine *m, int key)
         write_time(to, *(const sim_time *)member);
         return;
     case FACTOR:
+    case SHARE:
         fprintf(to, " %g", *(const double *)member);
         return;
     case BYTES:

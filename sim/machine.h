@@ -40,6 +40,7 @@ typedef struct sim_machine {
     /* The kernel's. */
     sim_time syscall, yield, futex_wait, futex_wake, wake, slack, switching, migration, slice, tick, hot,
         pull, membarrier, interrupt, ipi, delivery;
+    double stay; /* how many of those that wake up where another runs stay there, though a CPU is idle */
     /* The hypervisor's: how long it takes a CPU away, and how often; 0: never. */
     sim_time stolen, stolen_every;
 } sim_machine;

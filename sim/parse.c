@@ -133,6 +133,13 @@ static bool take_value(parser *p, int key)
             return COMPLAIN(p, "%g: must be from 1 to 100", value);
         *(double *)member = value;
         return true;
+    case SHARE:
+        if (!take_number(p, &value))
+            return false;
+        if (value > 1)
+            return COMPLAIN(p, "%g: must be from 0 to 1", value);
+        *(double *)member = value;
+        return true;
     case COUNT:
         if (!take_number(p, &value))
             return false;

@@ -11,9 +11,9 @@ enum { CPU, CORE, CLUSTER, SOCKET, MACHINE, UNITS };
 extern const char *const sim_unit_names[UNITS];
 extern const char *const sim_distance_names[SIM_DISTANCES];
 
-typedef enum kind { TIME, DISTANCES, FACTOR, COUNT, BYTES } kind;
+typedef enum kind { TIME, DISTANCES, FACTOR, SHARE, COUNT, BYTES } kind;
 
-enum { KEYS = 35, MOST_STORES = 128 };
+enum { KEYS = 36, MOST_STORES = 128 };
 
 /* Where a key's value goes. */
 typedef struct sim_key {

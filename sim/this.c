@@ -145,15 +145,14 @@ static void measure_kernel(sim_machine *m, hwloc_topology_t t)
 {
     int first = os_index(t, 0),
         second = os_index(t, sim_machine_cpus(m) > 1 ? m->cpus_per_core % sim_machine_cpus(m) : 0);
-    double call, until;
     m->syscall = sim_best_of(syscalls, TIMES / 20);
     m->yield = less((double)sim_best_of(yields, TIMES / 20) / 1000, m->syscall, 0);
     m->switching = less(sim_yield_in_turn(first), m->syscall, 200000);
     m->futex_wait = m->futex_wake = less(sim_sleep_in_turn(first), 2 * m->syscall + m->switching, 400000) /
                                     2; /* the two, told apart by nothing */
-    sim_wake_other(first, second, &call, &until);
-    m->delivery = less(call, m->syscall + m->futex_wake, 60000);
-    m->wake = less(until, m->syscall + m->futex_wake + m->switching, 500000);
+    m->delivery = less(sim_wake_other(first, second), m->syscall + m->futex_wake, 60000);
+    m->wake = less(sim_wake_in_turn(first, second), m->syscall + m->futex_wake + m->switching, 500000);
+    m->stay = first != second ? sim_stay(first, second) : 0;
     m->slack = less(sim_timer_lateness(second), m->syscall + m->futex_wait + m->wake + m->switching, 0);
     m->pull = first != second ? less(sim_pull(first, second), 0, 0) : 0;
     double stolen, apart;

@@ -113,6 +113,7 @@ def other_mistakes_are_named():
         ("invalidation", "invalidation 2ns # x", 14, "'2ns': no such distance"),
         ("stores", "stores 0 # x", 9, "whole number"),
         ("smt", "smt 0.5 # x", 8, "from 1 to 100"),
+        ("stay", "stay 1.5 # x", 9, "from 0 to 1"),
         ("protocol", "protocol mosi # x", 10, "mesi, moesi or mesif"),
         ("memory", "protocol mesi # x", 1, "'protocol' was there already"),
         ("memory", "name other", 1, "'name' was there already"),

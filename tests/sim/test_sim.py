@@ -185,6 +185,19 @@ def an_idle_cpu_takes_threads_unless_they_ran_a_moment_ago():
 
 
 @test
+def woken_threads_may_stay_where_they_slept():
+    """Twelve on eight CPUs: threads that wait for their CPU beside an idle one get the lock less often."""
+
+    def run(stay):
+        return simulate("mutexbench", "--machine", "laptop-8", "--threads", "12", "--lock", "three_state", "--wait", "park", "--cs", "10us",
+                        "--ncs", "100us", "--duration", "10ms", "--set", f"stay {stay}")["points"][0]["runs"][0]
+
+    leaves, stays = run(0), run(1)
+    check(leaves["migrations"] > 50 and stays["migrations"] == 0, f"migrations: {leaves['migrations']}, {stays['migrations']}")
+    check(leaves["value"] > 1.1 * stays["value"], f"{leaves['value']}, {stays['value']}")
+
+
+@test
 def a_hypervisor_takes_cpus_away():
     """For 50 us of each millisecond."""
 
