@@ -102,16 +102,17 @@ int __wrap_setrlimit64(int what, const struct rlimit *limit)
 
 /* ---- books */
 
-static char path[60];
+enum { OPENED = 150 };
+static char path[64];
 static int book;
 
-/* As pawl makes it; a short path, because it must fit. */
+/* As pawl makes it. It can be opened while OPENED is. */
 static void make_book(uint32_t version, uint32_t depth, uint32_t sample, uint32_t used)
 {
     stats_book page = {.version = version, .depth = depth, .sample = sample, .used = used};
-    snprintf(path, sizeof path, "/tmp/pawl-test-XXXXXX");
-    book = mkstemp(path);
-    CHECK(book >= 0, "mkstemp: %s", strerror(errno));
+    book = __real_memfd_create("book", MFD_CLOEXEC);
+    CHECK(book >= 0 && dup2(book, OPENED) == OPENED, "memfd_create: %s", strerror(errno));
+    snprintf(path, sizeof path, "/proc/self/fd/%d", OPENED);
     CHECK(__real_ftruncate64(book, STATS_PAGE + 4 * (off_t)STATS_TABLE_BYTES) == 0, "ftruncate: %s",
           strerror(errno));
     CHECK(pwrite(book, &page, sizeof page, 0) == sizeof page, "pwrite");
@@ -230,7 +231,7 @@ static void below_a_profile_the_tables_are_in_its_book(const lock_info *lock)
     make_book(STATS_VERSION, 8, 100, 1);
     int fd = descriptor();
     bool begun = stats_table_begin(path, false);
-    unlink(path);
+    close(OPENED);
     CHECK(begun, "not begun");
     check_tables(8, 100);
     check_number("maps", stats_tables->keeps_maps, 1);
@@ -244,7 +245,7 @@ static void begin_in_book(uint32_t depth, uint32_t sample, bool all)
 {
     make_book(STATS_VERSION, depth, sample, 0);
     bool begun = stats_table_begin(path, all);
-    unlink(path);
+    close(OPENED);
     CHECK(begun, "not begun");
 }
 
@@ -273,7 +274,7 @@ static void refused(const char *why)
 {
     int fd = descriptor();
     bool begun = stats_table_begin(path, false);
-    unlink(path);
+    close(OPENED);
     CHECK(!begun && stats_tables == NULL, "%s: it has begun", why);
     check_number("a descriptor stays open", (uint64_t)descriptor(), (uint64_t)fd);
 }
@@ -373,7 +374,7 @@ static void a_child_below_a_profile_has_the_next_place(const lock_info *lock)
     check_tables(8, 100);
     mapped_pages = 0;
     check_renewed(8, 100);
-    unlink(path);
+    close(OPENED);
     check_number("used", places_used(), 2);
     check_number("in the file", table_of_book(1)->locks[1].acquisitions, 77);
     CHECK(table_of_book(1)->pid != table_of_book(0)->pid, "the same");
@@ -419,7 +420,7 @@ static void pages_of_a_book_are_mapped_once(const lock_info *lock)
     bool begun = stats_table_begin(path, false);
     for (int i = 0; i < 3; i++)
         stats_table_renew();
-    unlink(path);
+    close(OPENED);
     CHECK(begun, "not begun");
     check_number("mapped", (uint64_t)mapped_pages, 1);
     check_number("used", places_used(), 4);
