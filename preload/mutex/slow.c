@@ -1,8 +1,8 @@
 /* slow.c - the slow paths of pthread_mutex_*
  *
- * pthread.c locks a normal mutex of this process in place. All others come here: recursive and error-checking ones, those
- * never used yet or last used before a fork, those a signal handler locks in the middle of a lock operation, and every
- * mutex while statistics are kept, debug mode is on, or a thread may be cancelled asynchronously.
+ * pthread.c locks a normal mutex of this process in place, a recursive one, too, and any type while a profile is made. All
+ * others come here: those never used yet or last used before a fork, those a signal handler locks in the middle of a lock
+ * operation, and every mutex while `--stats` times everything, debug mode is on, or a thread may be cancelled asynchronously.
  *
  * The walk of a lock call, from the program to the lock's own text. tests/preload/walk.py follows it.
  *
