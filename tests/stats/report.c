@@ -17,7 +17,9 @@ stats_table *stats_tables;
 
 static bool gave_up;
 
-bool pawl_gave_up_membarrier(void)
+bool __wrap_pawl_gave_up_membarrier(void);
+
+bool __wrap_pawl_gave_up_membarrier(void)
 {
     return gave_up;
 }
