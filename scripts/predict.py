@@ -52,7 +52,7 @@ def simulated(pawl, options, result):
     def one(point):
         lock, threads = point
         rate = statistics.mean(theirs[point]) * 1e6
-        return simulate(pawl, options, result, [lock], threads, min(measured, options.acquisitions / rate))
+        return simulate(pawl, options, result, [lock], threads, max(1e-3, min(measured, options.acquisitions / rate)))
 
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         return {point: runs for ours in pool.map(one, theirs) for point, runs in ours.items()}
