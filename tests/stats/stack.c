@@ -165,9 +165,12 @@ static void of_the_program(void)
 /* The unwinder may have no frame of ours to show. */
 static void of_nothing_else(void)
 {
+    const uint64_t wanted[] = {SITE + 1, SITE + 0x1000, SITE + 0x2000, SITE + 0x3000, SITE + 0x4000};
     lay_out(0, 5);
-    leave_ones();
     check_stack(capture(SITE), program, 5);
+    seen[0].pc = SITE + 1;
+    leave_ones();
+    check_stack(capture(SITE + 1), wanted, 5);
     check_number("traces", t->traces_used, 0); /* of the first, nobody knows where it is */
 }
 
