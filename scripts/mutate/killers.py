@@ -122,7 +122,7 @@ CHOICE = [
     ("^src/(mcs|reciprocating|leave)", ["deadline", "check_timed", *LOCKS]),
     ("^src/semaphore", ["semaphore", "deadline", *LOCKS]),
     ("^src/", MUTEXES + ["conform_fair", "watched"]),
-    ("^preload/stats/(file|json|name|report|summary|text)", ["stats_report", "stats_file", "stats_summary", *STATS]),
+    ("^preload/stats/(file|json|name|report|summary|text|words)", ["stats_report", "stats_file", "stats_summary", *STATS]),
     ("^preload/stats/maps", ["stats_maps", *STATS]),
     ("^preload/stats/(grow|region)", ["stats_region", *STATS]),
     ("^preload/stats/stack", ["stats_stack", *STATS]),
