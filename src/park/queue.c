@@ -183,8 +183,12 @@ void pawl_fork_queue(void)
     }
 }
 
-/* Before other constructors: see fork.h. */
-__attribute__((constructor(101))) static void expect_forks(void)
+/* Before other constructors: see fork.h. A program's own may have the priority 101, and a static program's objects come
+ * before the library's. */
+#pragma GCC diagnostic ignored "-Wpragmas"
+#pragma GCC diagnostic ignored "-Wunknown-warning-option"
+#pragma GCC diagnostic ignored "-Wprio-ctor-dtor" /* up to 100 they are the implementation's, as here */
+__attribute__((constructor(100))) static void expect_forks(void)
 {
     pawl_fork_expect();
 }

@@ -75,7 +75,7 @@ static void child_of_the_owner_may_unlock_and_lock(const lock_info *unused)
     team_join(team, THREADS);
 }
 
-/* ---- in a handler of the program, registered by its constructor: libpawl.a is linked after the program */
+/* ---- in a handler of the program, registered as early as a program may: libpawl.a is linked after it */
 
 static void (*at_child)(void);
 
@@ -85,7 +85,7 @@ static void child_handler(void)
         at_child();
 }
 
-__attribute__((constructor)) static void register_handler(void)
+__attribute__((constructor(101))) static void register_handler(void)
 {
     pthread_atfork(NULL, NULL, child_handler);
 }
