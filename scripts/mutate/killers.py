@@ -39,7 +39,7 @@ TESTS = {
     **{name: harness(f"tests/mutex/test_mutex_{name}") for name in ("mutex", "fairmutex", "fair_steps", "cond", "cond_order", "cond_steps", "forks", "manners", "reentry", "queue", "releases", "handoff", "head")},
     **{
         name: harness(f"tests/test_{name}")
-        for name in ("copy", "thread_key", "policy", "parking", "kernel", "hardware", "hapax", "hint", "nodes", "semaphore", "deadline", "slices", "timeslice", "yield")
+        for name in ("copy", "thread_key", "policy", "parking", "kernel", "hardware", "hapax", "hint", "hint_locks", "nodes", "semaphore", "deadline", "slices", "timeslice", "yield")
     },
     **{name: harness(f"tests/test_{name}", FEW) for name in ("thread_exit", "tardy", "churn", "trylock", "idle", "destruction", "plural")},
     **{f"region_{name}": harness(f"tests/region/test_region_{name}") for name in ("barge", "deaths", "ends", "line", "locks", "masks", "region", "room", "seats")},
@@ -83,7 +83,7 @@ TESTS = {
     "settings": commands("tests/profile", "test_tune.py", PROFILED)._replace(cases=["settings_of_the_mutex_are_those_of_the_environment"]),
 }
 
-MUTEXES = ["releases", "handoff", "head", "hint", "timeslice", "queue", "reentry", "cond", "mutex", "cond_order", "manners", "fairmutex", "idle", "destruction", "plural", "forks", "check_mutex", "conform_mutex"]
+MUTEXES = ["releases", "handoff", "head", "hint", "hint_locks", "timeslice", "queue", "reentry", "cond", "mutex", "cond_order", "manners", "fairmutex", "idle", "destruction", "plural", "forks", "check_mutex", "conform_mutex"]
 LOCKS = ["policy", "nodes", "trylock", "thread_exit", "semaphore", "deadline", "hapax", "tardy", "churn", "forks", "check_locks", "conform_mcs"]
 PRELOAD = ["conform_mutex", "conform_mcs", "conform_clh", "conform_hemlock", "conform_overlap", "malloc"]
 STATS = ["stats", "profile", "counts"]
@@ -107,13 +107,13 @@ CHOICE = [
     ("^src/hapax", ["hapax", *LOCKS]),
     ("^src/slices", ["slices", "thread_exit", "forks", "churn"]),
     ("^src/fatal", ["nodes", "hapax"]),
-    ("^src/fork", ["forks", "hint", "nodes", "mutex", "check_mutex", "conform_mcs", "conform_mutex", "conform_overlap"]),
+    ("^src/fork", ["forks", "hint", "hint_locks", "nodes", "mutex", "check_mutex", "conform_mcs", "conform_mutex", "conform_overlap"]),
     ("^src/park/queue", ["queue", *MUTEXES, *LOCKS]),
-    ("^src/park/hint", ["hint"]),
+    ("^src/park/hint", ["hint", "hint_locks"]),
     ("^src/park/timeslice", ["timeslice"]),
     ("^src/park/yield", ["yield", *MUTEXES]),
     ("^src/park/", ["kernel", "parking", *LOCKS, *MUTEXES]),
-    ("^src/wait", LOCKS + ["parking", "idle", "hint"]),
+    ("^src/wait", LOCKS + ["parking", "idle", "hint", "hint_locks"]),
     ("^src/hardware", ["hardware", *LOCKS]),
     ("^src/sandbox", ["kernel", "conform_mcs"]),
     ("^src/mutex_call", ["told", "reports", "manners", "handoff"]),
