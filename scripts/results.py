@@ -102,8 +102,9 @@ class Cell:
         self.of_grids = of_grids  # for each, points by lock
 
     def times(self, lock):
-        """Of glibc's throughput, in each grid."""
-        return [points[lock]["median"] / points["glibc"]["median"] for points in self.of_grids if lock in points]
+        """Of glibc's throughput in the same round, the median in each grid."""
+        return [statistics.median(ours["value"] / theirs["value"] for ours, theirs in zip(points[lock]["runs"], points["glibc"]["runs"]))
+                for points in self.of_grids if lock in points]
 
     def figure(self, lock):
         return statistics.median(self.times(lock))
@@ -123,9 +124,9 @@ class Cell:
 
     def cpu_time(self, lock):
         """For each operation, of what glibc takes."""
-        return statistics.median(median_of(points[lock], "cpu_s") / points[lock]["median"] /
-                                 (median_of(points["glibc"], "cpu_s") / points["glibc"]["median"])
-                                 for points in self.of_grids if lock in points)
+        return statistics.median((ours["cpu_s"] / ours["value"]) / (theirs["cpu_s"] / theirs["value"])
+                                 for points in self.of_grids if lock in points
+                                 for ours, theirs in zip(points[lock]["runs"], points["glibc"]["runs"]))
 
     def row(self, name):
         best = self.best()

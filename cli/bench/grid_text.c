@@ -13,35 +13,53 @@ typedef struct row {
     double lead; /* over the best: from 1 on it is ahead */
 } row;
 
-static double value(const study *s, const point *p, bool waits)
+static double value(const bench_run *r, bool waits)
 {
     if (!waits)
-        return p->median;
-    double ns = POINT_MEDIAN(p, s->runs, waits.p99);
-    return 1e9 / (ns > 1 ? ns : 1);
+        return r->value;
+    return 1e9 / (r->waits.p99 > 1 ? r->waits.p99 : 1);
 }
 
+/* The median of what it is in each round, where both ran soon after one another; negative if the other did nothing. */
 static double times(const study *s, const point *p, const point *of, bool waits)
 {
-    double by = of != NULL ? value(s, of, waits) : 0;
-    return p != NULL && by > 0 ? value(s, p, waits) / by : -1;
+    double *quotients = allocate(s->runs, sizeof *quotients), median = -1;
+    size_t count = 0;
+    for (unsigned r = 0; p != NULL && of != NULL && r < s->runs; r++) {
+        double by = value(&of->samples[r].run, waits);
+        if (by > 0)
+            quotients[count++] = value(&p->samples[r].run, waits) / by;
+    }
+    if (count > 0)
+        median = quantile(quotients, count, 0.5);
+    free(quotients);
+    return median;
 }
 
 /* Points belong to one cell if they share the name itself, not just an equal string. */
+static const point *in_cell(const study *s, const point *ours, const char *lock)
+{
+    for (size_t i = 0; i < s->point_count; i++)
+        if (s->points[i].variant == ours->variant && strcmp(s->points[i].lock, lock) == 0)
+            return &s->points[i];
+    return NULL;
+}
+
 static row row_of(const study *s, const point *ours, bool waits)
 {
-    row r = {.ours = ours, .waits = waits};
+    row r = {.ours = ours, .glibc = in_cell(s, ours, BENCH_LIBC), .waits = waits};
+    const point *unit = r.glibc != NULL ? r.glibc : ours;
+    double mine = times(s, ours, unit, waits), most = -1;
     for (size_t i = 0; i < s->point_count; i++) {
         const point *p = &s->points[i];
-        if (p->variant != ours->variant || !p->peer)
-            continue;
-        if (strcmp(p->lock, BENCH_LIBC) == 0)
-            r.glibc = p;
-        if (r.best == NULL || value(s, p, waits) > value(s, r.best, waits))
+        double its = p->variant == ours->variant && p->peer ? times(s, p, unit, waits) : -1;
+        if (its > most) {
             r.best = p;
+            most = its;
+        }
     }
-    double lead = times(s, ours, r.best, waits);
-    r.lead = lead >= 0 ? lead : 1; /* if even the best of them did nothing, nobody is behind */
+    r.lead =
+        mine >= 0 && most > 0 ? mine / most : 1; /* if even the best of them did nothing, nobody is behind */
     return r;
 }
 
@@ -128,10 +146,10 @@ void grid_text(output *o, const study *s)
     if (!any)
         fputs("no lock of Pawl was measured; --json has the others\n", o->file);
     fputs("\nx " BENCH_LIBC ": times as many operations as " BENCH_LIBC
-          "'s mutex, or, of the waits of a thread that asks "
-          "seldom, their\n"
-          "99th percentile as many times shorter. The worst wait is that of all runs; of a queue none is "
-          "timed.\n",
+          "'s mutex in the same round, the median; or, of the waits of a thread\n"
+          "that asks seldom, their 99th percentile as many times shorter. The worst wait is that of all "
+          "runs; of a queue\n"
+          "none is timed.\n",
           o->file);
     print_doubts(o->file, s, "--json");
 }

@@ -81,17 +81,41 @@ static void show(const point *p, size_t done, size_t all, uint64_t since)
                   p->variant ? p->variant : "", p->request.threads, p->request.threads == 1 ? "" : "s");
 }
 
+static bool is_same_load(const point *a, const point *b)
+{
+    return a->variant == b->variant && a->request.threads == b->request.threads;
+}
+
+static void move_up(size_t *order, size_t from, size_t to)
+{
+    size_t moved = order[from];
+    memmove(&order[to + 1], &order[to], (from - to) * sizeof *order);
+    order[to] = moved;
+}
+
+/* Those that are compared with each other follow one another: a machine may be twice as fast a few seconds later. */
+static void gather_loads(const study *s, size_t *order)
+{
+    for (size_t i = 1; i < s->point_count; i++)
+        for (size_t j = i; j < s->point_count; j++)
+            if (is_same_load(&s->points[order[i - 1]], &s->points[order[j]])) {
+                move_up(order, j, i);
+                break;
+            }
+}
+
 /* Another order in every round, so that nobody always follows the same one. */
-static void shuffle(size_t *order, size_t count, unsigned round)
+static void shuffle(const study *s, size_t *order, unsigned round)
 {
     generator g = generator_from(round + 1);
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < s->point_count; i++)
         order[i] = i;
-    for (size_t i = count; i > 1; i--) {
+    for (size_t i = s->point_count; i > 1; i--) {
         size_t j = (size_t)((generator_next(&g) >> 32) * i >> 32), moved = order[i - 1];
         order[i - 1] = order[j];
         order[j] = moved;
     }
+    gather_loads(s, order);
 }
 
 static void summarise(point *p, unsigned runs)
@@ -134,7 +158,7 @@ void measure(study *s)
     size_t *order = allocate(s->point_count, sizeof *order), done = 0;
     uint64_t since = pawl_nanoseconds(CLOCK_MONOTONIC);
     for (unsigned round = 0; round < s->runs; round++) {
-        shuffle(order, s->point_count, round);
+        shuffle(s, order, round);
         for (size_t i = 0; i < s->point_count; i++, done++) {
             show(&s->points[order[i]], done, s->point_count * s->runs, since);
             run(&s->points[order[i]], round);

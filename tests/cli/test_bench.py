@@ -219,6 +219,9 @@ def points_take_turns_in_an_order_that_changes():
     rounds = [runs[i:i + 7] for i in range(0, len(runs), 7)]
     check(len(runs) == 28 and all(sorted(r) == points for r in rounds), f"not all points in each round: {rounds}")
     check(len(set(map(tuple, rounds))) > 1, f"always the same order: {rounds[0]}")
+    for r in rounds:
+        threads = [point.split(", ")[1] for point in r]
+        check(sum(a != b for a, b in zip(threads, threads[1:])) == 1, f"locks under one load do not follow one another: {r}")
 
 
 @test
