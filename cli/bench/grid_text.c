@@ -58,8 +58,8 @@ static row row_of(const study *s, const point *ours, bool waits)
             most = its;
         }
     }
-    r.lead =
-        mine >= 0 && most > 0 ? mine / most : 1; /* if even the best of them did nothing, nobody is behind */
+    /* If even the best of them did nothing, nobody is behind. */
+    r.lead = mine >= 0 && most > 0 ? mine / most : 1;
     return r;
 }
 
