@@ -138,7 +138,7 @@ static int start_main(int argc, char **argv)
 
 /* ---- stop, status */
 
-enum { SLICE_MS = 100, PATIENCE_MS = 5000 };
+enum { SLICE_MS = 100, PATIENCE_MS = 5000, MOST_MS = 120000 };
 
 /* Whether the service does nothing: it is stopped, or waits for something else. If it can't be seen, yes. */
 static bool is_idle(int connection)
@@ -158,14 +158,16 @@ static bool is_idle(int connection)
     return state == NULL || (state[2] != 'R' && state[2] != 'D');
 }
 
-/* Until the service says something, or its end ends the connection. It has all the time it takes to get a CPU: only what
- * it idles away counts. False: it was too much. */
+/* Until the service says something, or its end ends the connection. False: it has idled away its time. It may need longer to
+ * get a CPU, but one that runs for two minutes is not going to answer. */
 static bool await(int connection)
 {
     struct pollfd p = {.fd = connection, .events = POLLIN};
-    for (int idle = 0; idle < PATIENCE_MS; idle += is_idle(connection) ? SLICE_MS : 0)
+    for (int all = 0, idle = 0; idle < PATIENCE_MS && all < MOST_MS; all += SLICE_MS) {
         if (poll(&p, 1, SLICE_MS) > 0)
             return true;
+        idle += is_idle(connection) ? SLICE_MS : 0;
+    }
     return false;
 }
 
@@ -180,7 +182,7 @@ static int ask(const char *path, uint32_t what, struct pawl_hint_reply *reply)
     setsockopt(s, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
     if (s < 0 || connect(s, (struct sockaddr *)&to, sizeof to) != 0) {
         if (errno != ENOENT && errno != ECONNREFUSED)
-            fail("hint: %s: %s", path, strerror(errno));
+            fail("hint: %s: %s", path, errno == EAGAIN ? "the service does not answer" : strerror(errno));
         close(s);
         return -1;
     }

@@ -42,7 +42,7 @@ void pawl_reentry_begin(pawl_bucket *b)
 }
 
 /* Runs each task once: a handler in between may run the ones not taken yet, or defer more. Those of before a fork are
- * about threads of the parent. */
+ * dropped: they are about threads of the parent, or unlock what whoever uses it next resets for the child. */
 static void do_deferred(void)
 {
     int before = errno;

@@ -213,6 +213,7 @@ int mutex_check_wait(mutex *m)
 
 uint32_t mutex_unlock_all(mutex *m)
 {
+    adopt_to_unlock(m); /* once more: a handler may have forked since the check */
     uint32_t depth = depth_of(m);
     if (depth > 0)
         set_depth(m, 0);
