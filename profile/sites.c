@@ -57,8 +57,8 @@ enum { WRAPPERS = 3 }; /* that call each other, at most */
 
 /* What is known of a frame in which locks may be acquired. */
 typedef struct use {
-    const char *lock; /* the first of them; NULL: none yet */
-    json_int_t caller;
+    const json_t *lock;  /* the last of them; NULL: none yet */
+    json_int_t caller;   /* the first */
     bool locks, callers; /* there are others */
 } use;
 
@@ -75,19 +75,28 @@ static bool has_name(const json_t *d, const json_t *stack, json_int_t depth)
     return frame == NULL || *text_in(frame, "function") != '\0' || frame_at(stack, depth + 1) < 0;
 }
 
-/* The same lock of a fork's child has the same address. */
+/* In one process: in another, one lock may have another address. */
+static bool are_two(const json_t *a, const json_t *b)
+{
+    return number_in(a, "process") == number_in(b, "process") &&
+           strcmp(text_in(a, "address"), text_in(b, "address")) != 0;
+}
+
+/* A wait for a condition variable names it and its mutex in one call, which need not be a wrapper. */
 static void note(const json_t *d, use *uses, const json_t *item, const char *key)
 {
-    const json_t *stack = item_of(d, "stacks", item, key);
-    const char *lock = text_in(item_of(d, "locks", item, "lock"), "address");
+    const json_t *stack = item_of(d, "stacks", item, key), *lock = item_of(d, "locks", item, "lock");
     json_int_t site = number_in(stack, "site");
+    if (waits_for_event(lock))
+        return;
     for (json_int_t i = site; i < site + WRAPPERS && !has_name(d, stack, i); i++) {
         use *u = &uses[frame_at(stack, i)];
         json_int_t caller = frame_at(stack, i + 1);
         if (u->lock == NULL)
             *u = (use){.lock = lock, .caller = caller};
-        u->locks |= strcmp(u->lock, lock) != 0;
+        u->locks |= are_two(u->lock, lock);
         u->callers |= u->caller != caller;
+        u->lock = lock;
     }
 }
 

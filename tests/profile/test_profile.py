@@ -304,7 +304,32 @@ static __attribute__((noinline)) void eat(pthread_mutex_t *m, void *(*want)(void
 }
 static __attribute__((noinline)) void eat_apples(void) { take_it(&fruit[0]); eat(&fruit[0], want_apples); }
 static __attribute__((noinline)) void eat_pears(void) { take_it(&fruit[1]); eat(&fruit[1], want_pears); }
-int main(void) { eat_apples(); eat_pears(); return 0; }
+static pthread_cond_t kettle = PTHREAD_COND_INITIALIZER;
+static volatile int ready;
+static __attribute__((noinline)) void expect(void) { pthread_mutex_lock(fruit); while (!ready) pthread_cond_wait(&kettle, fruit); pthread_mutex_unlock(fruit); }
+static __attribute__((noinline)) void *expect_tea(void *p) { waiter = gettid(); expect(); return p; }
+static __attribute__((noinline)) void *expect_milk(void *p) { waiter = gettid(); expect(); __asm__ volatile(""); return p; }
+static void drink(void *(*want)(void *))
+{
+    pthread_t t;
+    waiter = ready = 0;
+    pthread_create(&t, NULL, want, NULL);
+    while (waiter == 0 || !is_asleep(waiter))
+        nap(1);
+    pthread_mutex_lock(fruit);
+    ready = 1;
+    pthread_cond_signal(&kettle);
+    nap(20);
+    pthread_mutex_unlock(fruit);
+    pthread_join(t, NULL);
+}
+int main(int argc, char **argv)
+{
+    if (argc > 2) drink(expect_tea), drink(expect_milk);
+    else if (argc > 1) eat_apples();
+    else eat_apples(), eat_pears();
+    return 0;
+}
 """
 
 
@@ -328,6 +353,10 @@ def profile_passes_over_wrappers_that_have_no_names():
         check(len(names) == 2 and all(n.startswith("mutex first used in wrapped+0x") for n in names), str(names))
         profile = profiled(f, f"{f}/named")
         check({site(profile, w["holder"])[0] for w in profile["waits"]} == {"take"}, "by their names, these are none")
+        profile = profiled(f, "sh", "-c", f"{f}/wrapped 1; {f}/wrapped 1")
+        check({(function(w["waiter"]), function(w["holder"])) for w in profile["waits"]} == {("take", "take")}, "one lock, in two processes")
+        profile = profiled(f, f"{f}/wrapped", "1", "2")
+        check({function(w["waiter"]) for w in profile["waits"]} == {"expect"}, "a condition variable and its mutex")
 
 
 @test
