@@ -35,14 +35,16 @@ static int least(pthread_mutex_t *m, int tries)
     return least;
 }
 
-/* Of a mutex that has been used. */
+/* Of a mutex that has been used: statistics want to know of the first uses more than of others. */
 static int instructions_for(int type)
 {
+    enum { USES = 40 };
     pthread_mutex_t m[TRIES];
     for (int i = 0; i < TRIES; i++) {
         make_mutex(&m[i], type);
         counted = &m[i];
-        lock_it_and_unlock_it(NULL);
+        for (int j = 0; j < USES; j++)
+            lock_it_and_unlock_it(NULL);
     }
     return least(m, TRIES);
 }
@@ -58,10 +60,19 @@ static void be_able_to_count(void)
 static void a_normal_mutex_takes_the_shortest_way(void)
 {
     be_able_to_count();
-    int normal = instructions_for(PTHREAD_MUTEX_NORMAL), checked = instructions_for(PTHREAD_MUTEX_ERRORCHECK);
-    CHECK(normal < checked);
+    int checked = instructions_for(PTHREAD_MUTEX_ERRORCHECK);
+    CHECK(instructions_for(PTHREAD_MUTEX_NORMAL) < checked);
     CHECK(instructions_for(PTHREAD_MUTEX_DEFAULT) < checked);
     CHECK(instructions_for(PTHREAD_MUTEX_RECURSIVE) < checked);
+}
+
+static void all_types_take_the_same_way(void)
+{
+    enum { MORE = 10 }; /* a recursive one asks for its depth, and so on */
+    be_able_to_count();
+    int normal = instructions_for(PTHREAD_MUTEX_NORMAL);
+    CHECK(instructions_for(PTHREAD_MUTEX_RECURSIVE) < normal + MORE);
+    CHECK(instructions_for(PTHREAD_MUTEX_ERRORCHECK) < normal + MORE);
 }
 
 static void so_it_does_in_a_child(void)
@@ -71,7 +82,8 @@ static void so_it_does_in_a_child(void)
     int child = fork();
     CHECK(child >= 0);
     if (child == 0) {
-        CHECK_IS(instructions_for(PTHREAD_MUTEX_NORMAL), before);
+        int after = instructions_for(PTHREAD_MUTEX_NORMAL);
+        CHECK(after < before + before / 4); /* how far statistics look for a row differs */
         _exit(0);
     }
     OK(child_status(child));
@@ -186,6 +198,6 @@ const test_case ways_cases[] = {BEYOND(a_normal_mutex_takes_the_shortest_way),
                                 BEYOND(the_first_use_takes_the_short_way),
                                 BEYOND(one_that_has_given_up_leaves_the_way_short),
                                 BEYOND(who_comes_first_is_served_first),
-                                COUNTED(a_normal_mutex_takes_the_shortest_way),
+                                COUNTED(all_types_take_the_same_way),
                                 COUNTED(so_it_does_in_a_child),
                                 {0}};
