@@ -8,6 +8,7 @@
 #include "trace.h"
 
 #include "../lab/machine.h"
+#include "../src/hardware.h"
 
 #include <errno.h>
 #include <linux/membarrier.h>
@@ -57,6 +58,16 @@ void sim_pause(void)
     sim_thread *t = sim_self();
     sim_charge(t, sim_hardware.pause);
     catch_up(t);
+}
+
+/* Called at each look in a waiting loop; the processor can't wait for a line. */
+unsigned pawl_hardware_wait(pawl_word *w, uint64_t seen)
+{
+    (void)w, (void)seen;
+    sim_thread *t = sim_self();
+    sim_charge(t, sim_hardware.look);
+    catch_up(t);
+    return 0;
 }
 
 int clock_gettime(clockid_t clock, struct timespec *ts)

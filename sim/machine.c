@@ -18,6 +18,7 @@ const sim_key sim_keys[KEYS] = {
     KEY("atomic", TIME, atomic),
     KEY("fence", TIME, fence),
     KEY("pause", TIME, pause),
+    KEY("look", TIME, look),
     LEAST("clock", TIME, clock, 1),
     KEY("step", TIME, step),
     KEY("mersenne", TIME, mersenne),

@@ -29,7 +29,7 @@ typedef struct sim_machine {
     sim_protocol protocol;
     unsigned line; /* bytes, a power of two */
     /* Of one CPU. */
-    sim_time cycle, hit, atomic, fence, pause, clock, step, mersenne;
+    sim_time cycle, hit, atomic, fence, pause, look, clock, step, mersenne;
     double smt; /* how much longer things take while the other CPU of the core works */
     unsigned stores;
     /* Between CPUs. */

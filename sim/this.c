@@ -57,6 +57,52 @@ static void pauses(void)
         __builtin_ia32_pause();
 }
 
+static _Atomic uint64_t polled;
+
+static void polls(void)
+{
+    for (int i = 0; i < TIMES && atomic_load_explicit(&polled, memory_order_acquire) == 0; i++)
+        __builtin_ia32_pause();
+}
+
+/* As libpawl waits: it asks its policy at each look, and that asks the processor for something better than a pause. A pause
+ * hides none of it. */
+typedef struct waiter {
+    unsigned looks, most, state;
+} waiter;
+
+static _Atomic int policy = 2, instruction = 1;
+
+static __attribute__((noinline)) unsigned wait_for_line(void)
+{
+    return atomic_load_explicit(&instruction, memory_order_relaxed) == 1 ? 0 : 4;
+}
+
+static __attribute__((noinline)) bool looks_on(waiter *me)
+{
+    static _Atomic(void *) hint;
+    if (atomic_load_explicit(&policy, memory_order_relaxed) != 2)
+        return false;
+    if (me->most == 0)
+        me->most = TIMES + 1;
+    bool may = atomic_load_explicit(&hint, memory_order_acquire) == NULL && me->looks < me->most;
+    if (me->state != 0 || !may)
+        return false;
+    unsigned room = wait_for_line();
+    me->looks += room > 0 ? me->most / room : 0;
+    return true;
+}
+
+static void looks(void)
+{
+    waiter me = {0};
+    while (me.looks < TIMES && atomic_load_explicit(&polled, memory_order_acquire) == 0) {
+        __builtin_ia32_pause();
+        if (++me.looks >= 32 && !looks_on(&me))
+            return;
+    }
+}
+
 static void clocks(void)
 {
     for (int i = 0; i < TIMES; i++)
@@ -207,6 +253,8 @@ bool sim_machine_this(sim_machine *m)
     m->atomic = sim_best_of(atomics, TIMES);
     m->fence = sim_best_of(fences, TIMES);
     m->pause = sim_best_of(pauses, TIMES);
+    sim_time poll = sim_best_of(polls, TIMES), look = sim_best_of(looks, TIMES);
+    m->look = look > poll ? look - poll : 0;
     m->clock = sim_best_of(clocks, TIMES);
     m->step = sim_best_of(steps, TIMES);
     m->mersenne = sim_best_of(mersenne_steps, TIMES);
