@@ -138,6 +138,8 @@ def every_number_of_a_machine_counts():
     check(not wrong, f"{wrong}")
     queueing = [point(asleep, "--set", f"futex-wait {time}")["runs"][0]["cpu_s"] for time in ("1us", "9us")]
     check(queueing[1] > 1.2 * queueing[0], f"futex-wait: {queueing}")
+    looking = [point(asleep, "--set", f"look {time}")["runs"][0]["cpu_s"] for time in ("0ns", "90ns")]
+    check(looking[1] > 1.2 * looking[0], f"look: {looking}")
 
 
 @test
