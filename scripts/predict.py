@@ -26,6 +26,7 @@ import subprocess
 import sys
 
 LEAST, MOST = 0.8, 1.25
+LEAST_FIRM = 3
 DRAWINGS = 1000
 
 
@@ -115,9 +116,12 @@ def read(path):
     """What was measured, with the runs of each point."""
     try:
         result = json.loads(path.read_text())
-        return {"preset": result["preset"], "parameters": result["parameters"], "runs": runs_of(result)}
+        runs, how = runs_of(result), {key: result["parameters"][key] for key in ("duration_s", "warm_up_s", "wait")}
     except (OSError, ValueError, KeyError, TypeError) as error:
-        sys.exit(f"{path}: no result of a preset by pawl bench mutexbench --json: {error}")
+        sys.exit(f"{path}: no result of a preset by pawl bench mutexbench --json: {error!r}")
+    if not runs or min(min(values, default=0) for values in runs.values()) <= 0:
+        sys.exit(f"{path}: nothing is related to a lock that nobody got, or to none")
+    return {"path": path, "preset": result["preset"], "parameters": how, "runs": runs}
 
 
 def together(results):
@@ -125,9 +129,29 @@ def together(results):
     all = {}
     for result in results:
         first = all.setdefault(result["preset"], result | {"runs": {}})
+        if result["parameters"] != first["parameters"]:
+            sys.exit(f"{result['path']}: measured otherwise than {first['path']}")
         for point, runs in result["runs"].items():
             first["runs"].setdefault(point, []).extend(runs)
-    return all.values()
+    for result in all.values():
+        if min(map(len, result["runs"].values())) < 2:
+            sys.exit(f"{result['path']}: at least two runs of each point are needed (--runs)")
+    return all
+
+
+def numbers(text):
+    try:
+        return [int(t) for t in text.split(",")]
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(f"not numbers of threads: {text}") from error
+
+
+def check_promise(threads, columns):
+    """Related to two others at least, or a ratio is met because it is related to itself."""
+    for t in threads:
+        firm = sum(firm for _, _, firm in columns.get(t, []))
+        if firm < LEAST_FIRM:
+            sys.exit(f"with {t} threads, {firm} locks repeat, which are too few for a promise")
 
 
 def sums(threads, all):
@@ -145,23 +169,26 @@ def main():
     parser.add_argument("--machine", default="this")
     parser.add_argument("--runs", type=int, help="simulate fewer runs than were measured")
     parser.add_argument("--acquisitions", type=float, default=500e3, help="simulate fast locks for so many only")
-    parser.add_argument("--promise", type=lambda text: [int(t) for t in text.split(",")], default=[], metavar="THREADS",
+    parser.add_argument("--promise", type=numbers, default=[], metavar="THREADS",
                         help="fail if a ratio that repeats is missed with so many threads")
     parser.add_argument("--again", type=pathlib.Path, help="a second measurement, instead of a simulation")
     parser.add_argument("measured", nargs="+", type=pathlib.Path)
     options = parser.parse_args()
-    broken = 0
-    for result in together(map(read, options.measured)):
+    if not options.again and not (options.build / "pawl").is_file():
+        parser.error(f"{options.build}: no pawl is there")
+    if options.runs is not None and options.runs < 1:
+        parser.error("--runs: at least one")
+    broken, again = 0, together([read(options.again)]) if options.again else None
+    for preset, result in together(map(read, options.measured)).items():
         theirs = result["runs"]
-        if min(map(len, theirs.values())) < 2:
-            sys.exit(f"{result['preset']}: at least two runs of each point are needed (--runs)")
-        ours = read(options.again)["runs"] if options.again else simulated(options.build / "pawl", options, result)
-        if not theirs.keys() <= ours.keys():
-            sys.exit(f"{options.again}: has not all that {result['preset']} has")
+        if again and (preset not in again or again[preset]["parameters"] != result["parameters"] or not theirs.keys() <= again[preset]["runs"].keys()):
+            sys.exit(f"{options.again}: has not all that {preset} has, or was measured otherwise")
+        ours = again[preset]["runs"] if again else simulated(options.build / "pawl", options, result)
         print(f"{result['preset']}\n\n{'threads':>7} {'lock':14} {'again' if options.again else 'simulated':>9} {'measured':>9} {'quotient':>8} {'ratio':>6}   of 95 %")
         columns = {threads: compare(threads, *({lock: of[lock, threads] for lock, t in theirs if t == threads} for of in (theirs, ours)))
                    for threads in dict.fromkeys(t for _, t in theirs)}
         print()
+        check_promise(options.promise, columns)
         for threads, all in columns.items():
             missed = sums(threads, all)
             broken += missed if threads in options.promise else 0

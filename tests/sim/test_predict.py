@@ -60,10 +60,23 @@ def a_lock_that_does_not_repeat_breaks_no_promise():
 @test
 def a_promise_is_for_its_numbers_of_threads():
     with folder() as f:
-        files = ["--again", write(f, "again.json", AGAIN), write(f, "first.json", MEASURED)]
-        broken, kept = predict("--promise", "1,2", *files), predict("--promise", "1,4", *files)
+        both = [write(f, f"{name}.json", points) for name, points in [("again", AGAIN), ("first", MEASURED)]]
+        for path, points in zip(both, [MEASURED, MEASURED]):  # the same with four threads, where nothing is missed
+            result, more = (json.loads(pathlib.Path(p).read_text()) for p in (path, write(f, "four.json", points, 4)))
+            path.write_text(json.dumps(result | {"points": result["points"] + more["points"]}))
+        broken, kept = (predict("--promise", threads, "--again", *both) for threads in ("2,4", "4"))
     check(broken.returncode == 1 and "broken 1 times" in broken.stderr, f"{broken.returncode}: {broken.stderr}")
     check(kept.returncode == 0, kept.stderr)
+
+
+@test
+def a_promise_is_about_something():
+    """Of one lock that repeats, or of two, a ratio is met because it is related to itself."""
+    with folder() as f:
+        few = {lock: MEASURED[lock] for lock in ("met", "missed", "twofold")}
+        for threads, points in [("2", few), ("3", MEASURED)]:
+            p = predict("--promise", threads, "--again", write(f, "again.json", points), write(f, "first.json", points))
+            check(p.returncode == 1 and "too few for a promise" in p.stderr, f"{p.returncode}: {p.stderr}")
 
 
 @test
@@ -71,9 +84,13 @@ def what_is_no_measurement_is_refused():
     with folder() as f:
         first, other = write(f, "first.json", MEASURED), pathlib.Path(f) / "other.json"
         other.write_text("{}")
+        longer = pathlib.Path(f) / "longer.json"
+        longer.write_text(first.read_text().replace("0.05", "0.1"))
         for arguments, named in [([other], "other.json: no result of a preset"), (["--again", other, first], "other.json: no result"),
                                  ([write(f, "once.json", {"mcs": [1]})], "at least two runs"),
-                                 (["--again", write(f, "less.json", {"met": [1, 1]}), first], "less.json: has not all")]:
+                                 (["--again", write(f, "less.json", {"met": [1, 1]}), first], "less.json: has not all"),
+                                 (["--again", longer, first], "measured otherwise"), ([first, longer], "measured otherwise"),
+                                 ([write(f, "none.json", {})], "to none"), ([write(f, "never.json", {"mcs": [1, 0]})], "nobody got")]:
             p = predict(*arguments)
             check(p.returncode == 1 and named in p.stderr and not p.stdout, f"{named}: {p.returncode}: {p.stderr}{p.stdout}")
 
