@@ -48,12 +48,14 @@ static const point *in_cell(const study *s, const point *ours, const char *lock)
 static row row_of(const study *s, const point *ours, bool waits)
 {
     row r = {.ours = ours, .glibc = in_cell(s, ours, BENCH_LIBC), .waits = waits};
-    const point *unit = r.glibc != NULL ? r.glibc : ours;
+    const point *unit = times(s, r.glibc, r.glibc, waits) >= 0 ? r.glibc : ours;
     double mine = times(s, ours, unit, waits), most = -1;
     for (size_t i = 0; i < s->point_count; i++) {
         const point *p = &s->points[i];
-        double its = p->variant == ours->variant && p->peer ? times(s, p, unit, waits) : -1;
-        if (its > most) {
+        if (p->variant != ours->variant || !p->peer)
+            continue;
+        double its = times(s, p, unit, waits);
+        if (r.best == NULL || its > most) {
             r.best = p;
             most = its;
         }
