@@ -308,8 +308,8 @@ static void try(void)
 
 static void spin_once(void)
 {
-    pthread_spin_lock(&spin);
-    pthread_spin_unlock(&spin);
+    if (pthread_spin_lock(&spin) != 0 || pthread_spin_unlock(&spin) != 0)
+        exit(3);
 }
 
 void use_kinds(void)
