@@ -66,7 +66,7 @@ static const struct argp argp = {
     .args_doc = "FILE...",
     .doc = "Make one self-contained page of what 'pawl bench' wrote as JSON: charts of throughput, fairness "
            "and waits, "
-           "and a ranking with ratios to the C library's mutex.\v"
+           "and a ranking with ratios to the C library's mutex in the same round.\v"
            "With a pingpong among the files, hand-overs are shown as multiples of it.",
     .children = common_options};
 

@@ -1,5 +1,6 @@
 /* book.c - what a report shows */
 #include "book.h"
+#include "rounds.h"
 #include "statistics.h"
 
 #include <math.h>
@@ -14,8 +15,6 @@ static const char *const well_known[] = {"glibc",         "glibc_normal", "pthre
                                          "tts",           "ticket",       "mcs",     "clh",
                                          "reciprocating", "hapax_vw",     "hemlock"};
 
-static const char *const references[] = {"glibc", "glibc_normal", "pthread"};
-
 #define COUNT_OF(array) (sizeof(array) / sizeof(array)[0])
 
 char *series_name(const results *r, const point *p)
@@ -25,15 +24,6 @@ char *series_name(const results *r, const point *p)
     if (asprintf(&name, "%s%s%s", p->lock, variant ? " " : "", variant ? p->variant : "") < 0)
         fail("out of memory");
     return name;
-}
-
-const char *reference_lock(const results *r)
-{
-    for (size_t i = 0; i < COUNT_OF(references); i++)
-        for (size_t k = 0; k < r->count; k++)
-            if (strcmp(r->points[k].lock, references[i]) == 0)
-                return references[i];
-    return NULL;
 }
 
 static lock_entry *find_lock(const book *b, const char *name)

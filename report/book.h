@@ -36,6 +36,3 @@ size_t book_lock(const book *b, const results *r, const point *p);
 /* charts.c, ranking.c: arrays, for one file of the book. */
 json_t *charts_make(const book *b, const results *r);
 json_t *rankings_make(const book *b, const results *r);
-
-/* The lock that others are compared with, if the file has it: glibc's default mutex. */
-const char *reference_lock(const results *r);

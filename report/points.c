@@ -9,10 +9,14 @@ bool same_text(const char *a, const char *b)
     return a == NULL || b == NULL ? a == b : strcmp(a, b) == 0;
 }
 
+bool same_load(const point *a, const point *b)
+{
+    return a->threads == b->threads && same_text(a->pin, b->pin) && same_text(a->variant, b->variant);
+}
+
 bool same_point(const point *a, const point *b)
 {
-    return a->threads == b->threads && same_text(a->lock, b->lock) && same_text(a->pin, b->pin) &&
-           same_text(a->variant, b->variant);
+    return same_load(a, b) && same_text(a->lock, b->lock);
 }
 
 bool same_machine(const results *a, const results *b)
@@ -26,11 +30,16 @@ bool same_machine(const results *a, const results *b)
     return true;
 }
 
+double run_value(const point *p, size_t i, size_t field)
+{
+    return *(const double *)((const char *)&p->runs[i] + field);
+}
+
 size_t run_values(const point *p, size_t field, double *to)
 {
     size_t count = 0;
     for (size_t i = 0; i < p->run_count; i++) {
-        double value = *(const double *)((const char *)&p->runs[i] + field);
+        double value = run_value(p, i, field);
         if (!isnan(value))
             to[count++] = value;
     }

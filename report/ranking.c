@@ -1,15 +1,11 @@
 /* ranking.c - for each load, the locks from best to worst, and each compared with glibc */
 #include "book.h"
+#include "rounds.h"
 #include "statistics.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-static bool same_load(const point *a, const point *b)
-{
-    return a->threads == b->threads && same_text(a->pin, b->pin) && same_text(a->variant, b->variant);
-}
 
 static summary summary_of(const point *p, size_t field)
 {
@@ -19,24 +15,30 @@ static summary summary_of(const point *p, size_t field)
     return s;
 }
 
-/* How many times as fast as `reference`, whatever the unit. */
-static ratio speed_ratio(const results *r, const point *p, const point *reference)
+/* How many times b's value a's is: in the same round, if they have the same, or else in any two runs. NANs if there is
+ * no b, or if it is a itself. */
+static ratio relate(const point *a, const point *b, size_t field)
 {
-    double *x = allocate(p->run_count, sizeof *x), *y = allocate(reference->run_count, sizeof *y);
-    size_t n = run_values(p, offsetof(run, value), x), m = run_values(reference, offsetof(run, value), y);
-    ratio times = r->higher_is_better ? ratio_of(x, n, y, m) : ratio_of(y, m, x, n);
+    ratio times = {NAN, NAN, NAN, NAN};
+    if (a == NULL || b == NULL || a == b)
+        return times;
+    double *x = allocate(a->run_count, sizeof *x), *y = allocate(b->run_count, sizeof *y);
+    if (have_same_rounds(a, b)) {
+        times = ratio_of_pairs(x, round_quotients(a, b, field, x));
+    } else {
+        size_t n = run_values(a, field, x), m = run_values(b, field, y);
+        times = ratio_of(x, n, y, m);
+    }
     free(x);
     free(y);
     return times;
 }
 
-static const point *find_reference(const results *r, const point *load)
+/* How many times as fast as the reference, whatever the unit. */
+static ratio speed_ratio(const results *r, const point *p, const point *reference)
 {
-    const char *name = reference_lock(r);
-    for (size_t i = 0; i < r->count && name != NULL; i++)
-        if (same_load(&r->points[i], load) && strcmp(r->points[i].lock, name) == 0)
-            return &r->points[i];
-    return NULL;
+    size_t field = offsetof(run, value);
+    return r->higher_is_better ? relate(p, reference, field) : relate(reference, p, field);
 }
 
 /* Columns that are the median of the runs, or the worst of them. */
@@ -69,15 +71,15 @@ static json_t *row_json(const book *b, const results *r, const point *p)
 {
     summary value = summary_of(p, offsetof(run, value));
     const point *reference = find_reference(r, p);
-    ratio times = {NAN, NAN, NAN, NAN};
-    if (reference != NULL && reference != p)
-        times = speed_ratio(r, p, reference);
-    json_t *row = json_pack("{sI so so so sI so so so so sb sO}", "lock", (json_int_t)book_lock(b, r, p),
-                            "median", number_or_null(value.median), "min", number_or_null(value.min), "max",
-                            number_or_null(value.max), "runs", (json_int_t)p->run_count, "ratio",
-                            number_or_null(times.estimate), "low", number_or_null(times.low), "high",
-                            number_or_null(times.high), "confidence", number_or_null(times.confidence),
-                            "reference", reference == p, "doubts", p->doubts);
+    ratio times = speed_ratio(r, p, reference);
+    double shorter = relate(reference, p, offsetof(run, wait_ns[2])).estimate;
+    json_t *row =
+        json_pack("{sI so so so sI so so so so so sb sO}", "lock", (json_int_t)book_lock(b, r, p), "median",
+                  number_or_null(value.median), "min", number_or_null(value.min), "max",
+                  number_or_null(value.max), "runs", (json_int_t)p->run_count, "ratio",
+                  number_or_null(times.estimate), "low", number_or_null(times.low), "high",
+                  number_or_null(times.high), "confidence", number_or_null(times.confidence), "p99_ratio",
+                  number_or_null(shorter), "reference", reference == p, "doubts", p->doubts);
     for (size_t i = 0; i < sizeof columns / sizeof columns[0]; i++) {
         summary s = summary_of(p, columns[i].field);
         if (json_object_set_new(row, columns[i].name, number_or_null(columns[i].worst ? s.max : s.median)) !=

@@ -61,11 +61,16 @@ bool same_text(const char *a, const char *b);
 /* Whether two points are of the same lock under the same load. */
 bool same_point(const point *a, const point *b);
 
+/* Whether they are under the same load, whatever their locks. */
+bool same_load(const point *a, const point *b);
+
 /* Whether both were measured on the same kind of machine: CPU, its number and kernel. */
 bool same_machine(const results *a, const results *b);
 
-/* What a field of the runs was, in order: `field` is its offset in a run. Leaves out NANs; `to` has room for
- * run_count. Returns how many there are. */
+/* A field of a run: `field` is its offset there. */
+double run_value(const point *p, size_t i, size_t field);
+
+/* What a field of the runs was, in order. Leaves out NANs; `to` has room for run_count. Returns how many there are. */
 size_t run_values(const point *p, size_t field, double *to);
 
 /* For building JSON: null for NAN; and an item of an array, or fail(). */

@@ -108,33 +108,65 @@ double mann_whitney(const double *a, size_t a_count, const double *b, size_t b_c
     return p;
 }
 
-/* How many of the sorted ratios to leave out at each end, and how sure the rest is. P(U <= u) is the probability that
- * chance alone leaves out more than that. */
+/* How many of the sorted ratios to leave out at each end, and how sure the rest is. ways[u] of `all` equally probable
+ * cases have a statistic of u; P(U <= u) is the probability that chance alone leaves out more than that. */
+static size_t trim_by(const double *ways, double all, double *confidence)
+{
+    size_t trim = 0;
+    double below = ways[0];
+    while (2 * (below + ways[trim + 1]) / all <= 1 - wanted_confidence)
+        below += ways[++trim];
+    *confidence = 1 - 2 * below / all;
+    return trim;
+}
+
 static size_t trim_exactly(size_t a_count, size_t b_count, double *confidence)
 {
-    size_t count = a_count + b_count, least = a_count * (a_count + 1) / 2, trim = 0;
+    size_t count = a_count + b_count, least = a_count * (a_count + 1) / 2;
     size_t *ranks = allocate(count, sizeof *ranks);
     for (size_t i = 0; i < count; i++)
         ranks[i] = i + 1;
-    double *ways, all = 0, below = 0;
+    double *ways, all = 0;
     size_t most = count_sums(ranks, count, a_count, &ways);
     for (size_t s = 0; s <= most; s++)
         all += ways[s];
-    below = ways[least];
-    while (2 * (below + ways[least + trim + 1]) / all <= 1 - wanted_confidence)
-        below += ways[least + ++trim];
-    *confidence = 1 - 2 * below / all;
+    size_t trim = trim_by(&ways[least], all, confidence);
     free(ways);
     free(ranks);
     return trim;
 }
 
+static size_t trim_normal(double mean, double variance, double *confidence)
+{
+    double trim = mean - 1.959964 * sqrt(variance) - 1;
+    *confidence = wanted_confidence;
+    return trim > 0 ? (size_t)trim : 0;
+}
+
 static size_t trim_normally(size_t a_count, size_t b_count, double *confidence)
 {
     double a = (double)a_count, b = (double)b_count;
-    double trim = a * b / 2 - 1.959964 * sqrt(a * b * (a + b + 1) / 12) - 1;
-    *confidence = wanted_confidence;
-    return trim > 0 ? (size_t)trim : 0;
+    return trim_normal(a * b / 2, a * b * (a + b + 1) / 12, confidence);
+}
+
+/* Of pairs: the sum of the ranks of those that are above 1, any of which may be, or not. */
+static size_t trim_pairs_exactly(size_t count, double *confidence)
+{
+    size_t most = count * (count + 1) / 2;
+    double *ways = allocate(most + 1, sizeof *ways);
+    ways[0] = 1;
+    for (size_t rank = 1; rank <= count; rank++)
+        for (size_t s = most; s >= rank; s--)
+            ways[s] += ways[s - rank];
+    size_t trim = trim_by(ways, exp2((double)count), confidence);
+    free(ways);
+    return trim;
+}
+
+static size_t trim_pairs_normally(size_t count, double *confidence)
+{
+    double n = (double)count;
+    return trim_normal(n * (n + 1) / 4, n * (n + 1) * (2 * n + 1) / 24, confidence);
 }
 
 ratio ratio_of(const double *a, size_t a_count, const double *b, size_t b_count)
@@ -155,6 +187,25 @@ ratio ratio_of(const double *a, size_t a_count, const double *b, size_t b_count)
     r.estimate = median_of_sorted(all, pairs);
     r.low = all[trim];
     r.high = all[pairs - 1 - trim];
+    free(all);
+    return r;
+}
+
+ratio ratio_of_pairs(const double *quotients, size_t count)
+{
+    ratio r = {NAN, NAN, NAN, NAN};
+    size_t means = 0;
+    if (count == 0)
+        return r;
+    double *all = allocate(count * (count + 1) / 2, sizeof *all);
+    for (size_t i = 0; i < count; i++)
+        for (size_t j = i; j < count; j++)
+            all[means++] = sqrt(quotients[i]) * sqrt(quotients[j]);
+    sort(all, means);
+    size_t trim = (count <= EXACT_RUNS ? trim_pairs_exactly : trim_pairs_normally)(count, &r.confidence);
+    r.estimate = median_of_sorted(all, means);
+    r.low = all[trim];
+    r.high = all[means - 1 - trim];
     free(all);
     return r;
 }

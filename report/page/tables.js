@@ -99,10 +99,11 @@ function firstRanking(section) {
   return fitting.length ? fitting.reduce((best, r) => (r[0] > best[0] ? r : best))[1] : 0;
 }
 
-const rankingNote = "Each run of a lock is compared with each run of the reference: the ratio is the median of all these ratios "
-  + "(Hodges and Lehmann), and the interval is the one that belongs to Mann and Whitney's test. It is exact, and assumes "
-  + "nothing about how the runs are distributed. Where so few runs cannot give 95 %, it says what they can. "
-  + "Above 1 is faster than the reference.";
+const rankingNote = "Each run of a lock is related to the run of the reference in the same round, so that it does not matter if the machine "
+  + "was slower in another: the ratio is Hodges and Lehmann's estimate of these quotients, and the interval is the one that belongs to "
+  + "Wilcoxon's signed rank test. It is exact, and assumes no distribution. Where so few rounds cannot give 95 %, it says what they can. "
+  + "Above 1 is faster than the reference. Locks that differ in their number of runs have no rounds in common: every run of one is compared with "
+  + "every run of the other (Mann and Whitney's test).";
 
 function rankingOf(section) {
   const select = make("select", { "aria-label": "Load" }, ...section.rankings.map((r, i) => make("option", { value: i }, loadName(r))));

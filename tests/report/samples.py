@@ -35,10 +35,11 @@ def waits(base, threads):
 
 
 def point(lock, threads, values, variant=None, pin="free", doubts=(), tail=False, **members):
-    values = sorted(values)
+    """Its values are in the order of the rounds, as in a file."""
     peer = lock.startswith(("glibc", "ck_", "nsync", "absl"))
     members = dict.fromkeys(CALLS) | members if peer else members
     runs = [run(v, waits(150 * threads + i, threads) if tail else None, **members) for i, v in enumerate(values)]
+    values = sorted(values)
     return {"lock": lock, "family": "peer" if peer else "pawl",
             "threads": threads, "pin": pin, "variant": variant, "runs": runs, "median": values[len(values) // 2],
             "min": values[0], "max": values[-1], "q1": values[len(values) // 4], "q3": values[3 * len(values) // 4],

@@ -190,7 +190,7 @@ def page_ranking_follows_the_chosen_load():
         check(b.run(note).startswith("16 threads") and [r[1] for r in b.run(rows)] == ["mcs ?"], str(b.run(rows)))
         check(re.fullmatch(r"4\.[\d]+ to 5\.[\d]+", first[0][5]), f"interval: {first[0]}")
         b = opened(f, {"few": result("mutexbench", [point("mcs", 2, [2.0, 2.1, 2.2]), point("glibc", 2, [1.0, 1.1, 1.2])])})
-        check(b.run(rows)[0][5].endswith(" (90 %)"), f"three runs are as good as seven: {b.run(rows)[0]}")
+        check(b.run(rows)[0][5].endswith(" (75 %)"), f"three runs are as good as seven: {b.run(rows)[0]}")
 
 
 @test
@@ -293,3 +293,21 @@ def page_has_a_map_of_a_grid():
         check(throughput[1][2][0] == "1.00" and throughput[4][3][0] == "–", f"{throughput[1][2]}, {throughput[4][3]}")
         check(len(worst) == 4 and worst[1][1][0] == "100 µs", f"worst waits, of all but the queue: {worst}")
         check(len(rare) == 2 and "occasional" in rare[1][0][0], f"waits of the rare one: {rare}")
+
+
+@test
+def page_colours_a_map_by_what_was_measured_in_the_same_round():
+    """The medians of both locks are the same; in the same round, ours is four times as fast and waits four times as long."""
+    g = grid()
+    for p in g["points"]:
+        if "occasional" in p["variant"] and p["lock"] != "ck_mcs":
+            at = [1, 1, 1, 1, 4, 4, 4] if p["lock"] == "pawl_mutex" else [0.25, 0.25, 0.25, 1, 1, 1, 1]
+            for run, by in zip(p["runs"], at):
+                run["value"] = 1e6 * by
+                run["wait_ns"]["p99"] = 1000 * by
+            p["median"] = 1e6
+    with folder() as f:
+        b = opened(f, {"grid": g})
+        throughput, _, rare = b.run(CELLS)
+    check(throughput[3][1][0] == "4.00" and re.match(r"rgba\(0, 114, 178, 0\.6", throughput[3][1][1]), f"throughput: {throughput[3]}")
+    check(rare[1][1][0] == rare[1][2][0] == "1.00 µs" and re.match(r"rgba\(213, 94, 0, 0\.6", rare[1][1][1]), f"waits: {rare[1]}")

@@ -227,9 +227,7 @@ def report_ranks_with_ratios_to_glibc():
     check([r["threads"] for r in section["rankings"]] == [1, 2, 4, 8, 16], "loads")
     rows = section["rankings"][1]["rows"]
     check([b["locks"][r["lock"]]["name"] for r in rows] == ["ticket", "mcs", "reciprocating", "pawl_mutex", "glibc", "ck_mcs"], "order")
-    ratios = sorted(x / y for x in spread(2e7, "ticket 2") for y in spread(4e6, "glibc 2"))
-    for got, wanted in [(rows[0]["ratio"], ratios[24]), (rows[0]["low"], ratios[8]), (rows[0]["high"], ratios[-9])]:
-        check(abs(got / wanted - 1) < 1e-5, f"{got}, not {wanted}")
+    check(abs(rows[0]["ratio"] / 5 - 1) < 0.02, f"{rows[0]['ratio']}; test_rounds.py knows it exactly")
     check(rows[4]["reference"] and rows[4]["ratio"] is None, "glibc is compared with itself")
     check(section["rankings"][4]["rows"][0]["ratio"] is None, "compared with a glibc that was not measured")
 

@@ -1,0 +1,97 @@
+"""Runs of the same round: how pawl report relates them to the C library's"""
+
+import itertools
+import math
+import random
+import statistics
+
+from harness import check, folder, test
+from samples import point, result, spread
+from test_report import book, report
+
+
+def pair_means(quotients):
+    """The geometric means of any two, also of each with itself, in order."""
+    return sorted(math.sqrt(x * y) for x, y in itertools.combinations_with_replacement(quotients, 2))
+
+
+def related(row, quotients):
+    """Whether it has the estimate of these, and of all intervals that are 95 % sure the narrowest, or all there is."""
+    means, n = pair_means(quotients), len(quotients)
+    sums = [sum(rank for rank, above in enumerate(signs, 1) if above) for signs in itertools.product([0, 1], repeat=n)]
+    sure = [1 - 2 * sum(s <= left_out for s in sums) / len(sums) for left_out in range(len(means) // 2 + 1)]
+    left_out = max((i for i in range(len(sure)) if sure[i] >= 0.95), default=0)
+    for name, wanted in [("ratio", statistics.median(means)), ("low", means[left_out]), ("high", means[-1 - left_out]), ("confidence", sure[left_out])]:
+        check(math.isclose(row[name], wanted, rel_tol=1e-5, abs_tol=1e-12), f"{name} of {n} quotients is {row[name]}, not {wanted}")
+
+
+def rows_of(f, *points, **options):
+    """The first ranking of a file with these points, by lock."""
+    b = book(report(f, {"few": result("mutexbench", points, **options)}))
+    return {b["locks"][row["lock"]]["name"]: row for row in b["sections"][0]["rankings"][0]["rows"]}
+
+
+def speeds(count, seed):
+    """Of a machine that is up to four times as fast in one round as in another."""
+    generator = random.Random(seed)
+    return [1e6 * 4 ** generator.random() for _ in range(count)]
+
+
+@test
+def report_relates_runs_of_one_round():
+    for count in [1, 2, 3, 5, 6, 7, 10, 12]:
+        machine, noise = speeds(count, count), spread(1.1, count, count)
+        with folder() as f:
+            rows = rows_of(f, point("mcs", 2, [m * n for m, n in zip(machine, noise)]), point("glibc", 2, machine))
+            related(rows["mcs"], noise)
+            time = rows_of(f, point("mcs", 2, [m / n for m, n in zip(machine, noise)]), point("glibc", 2, machine), unit="ns", higher_is_better=False)
+            related(time["mcs"], noise)
+
+
+@test
+def report_relates_many_rounds_by_the_normal_approximation():
+    noise = spread(1.1, 1, 80)
+    means = pair_means(noise)
+    left_out = int(80 * 81 / 4 - 1.959964 * math.sqrt(80 * 81 * 161 / 24) - 1)
+    with folder() as f:
+        row = rows_of(f, point("mcs", 2, [m * n for m, n in zip(speeds(80, 1), noise)]), point("glibc", 2, speeds(80, 1)))["mcs"]
+    for got, wanted in [(row["low"], means[left_out]), (row["high"], means[-1 - left_out]), (row["confidence"], 0.95)]:
+        check(abs(got / wanted - 1) < 1e-5, f"{got}, not {wanted}")
+
+
+@test
+def report_leaves_out_rounds_in_which_the_reference_did_nothing():
+    with folder() as f:
+        rows = rows_of(f, point("mcs", 2, [3e6, 4e6, 0, 5e6, 0]), point("tts", 2, [0.0] * 5), point("glibc", 2, [1e6, 0, 1e6, 2e6, 0]))
+        related(rows["mcs"], [3, 0, 2.5])
+        related(rows["tts"], [0, 0, 0])
+        rows = rows_of(f, point("mcs", 2, [1.0] * 5), point("glibc", 2, [0.0] * 5))
+    check([rows["mcs"][k] for k in ["ratio", "low", "high", "confidence"]] == [None] * 4, str(rows["mcs"]))
+
+
+@test
+def report_compares_every_run_with_every_run_where_there_are_no_rounds():
+    ours, theirs = spread(2e6, "ours", 7), spread(1e6, "theirs", 6)
+    with folder() as f:
+        row = rows_of(f, point("mcs", 2, ours), point("glibc", 2, theirs))["mcs"]
+    ratios = sorted(x / y for x in ours for y in theirs)
+    # The table of Mann and Whitney has 6 for 7 against 6 at 5 %.
+    for got, wanted in [(row["ratio"], statistics.median(ratios)), (row["low"], ratios[6]), (row["high"], ratios[-7])]:
+        check(abs(got / wanted - 1) < 1e-5, f"{got}, not {wanted}")
+
+
+@test
+def report_relates_the_waits_of_a_round():
+    def waiting(lock, times):
+        """Waits of one run that was not timed, and of the others as many times those of the machine."""
+        p = point(lock, 4, [1e6] * 5, tail=True)
+        for i, by in enumerate([1, 3, 0.5, 2]):
+            p["runs"][i]["wait_ns"] |= {"p99": 1000 * by * times}
+        p["runs"][4]["wait_ns"] = None
+        return p
+
+    with folder() as f:
+        row = rows_of(f, waiting("mcs", 0.5), waiting("glibc", 1), waiting("tts", 4))
+        none = rows_of(f, point("mcs", 4, [1e6]), point("glibc", 4, [1e6]))
+    check([row[lock]["p99_ratio"] for lock in ["mcs", "tts", "glibc"]] == [2, 0.25, None], str([r["p99_ratio"] for r in row.values()]))
+    check(none["mcs"]["p99_ratio"] is None, "waits of what was not timed")
