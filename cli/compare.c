@@ -18,7 +18,7 @@ typedef struct request {
 } request;
 
 static const char *const verdict_names[] = {
-    [SLOWER] = "slower", [FASTER] = "faster", [NO_CHANGE] = "no change"};
+    [SLOWER] = "slower", [FASTER] = "faster", [NO_CHANGE] = "no change", [NOT_JUDGED] = "not judged"};
 
 static double parse_percentage(const char *what, const char *text)
 {
@@ -73,12 +73,14 @@ static const struct argp argp = {
     .options = options,
     .parser = parse,
     .args_doc = "BEFORE AFTER",
-    .doc = "Show what got faster or slower between two files that 'pawl bench' wrote as JSON.\v"
-           "A change counts if it is significant (Mann-Whitney's test on the runs, Benjamini and Hochberg's "
-           "false "
-           "discovery rate of 5 % over all points) and not below the threshold. The exit status is 1 if "
-           "something "
-           "got slower.",
+    .doc =
+        "Show what got faster or slower between two files that 'pawl bench' wrote as JSON.\v"
+        "A change counts if it is significant (Mann-Whitney's test on the runs, Benjamini and Hochberg's "
+        "false discovery rate of 5 % over all points) and not below the threshold. The exit status is 1 if "
+        "something got slower.\n\n"
+        "Of two grids that both have glibc's mutex, the other locks' throughput is compared as a multiple "
+        "of its throughput in the same round, so that a machine that was faster that day makes no lock "
+        "faster; glibc's own is not judged.",
     .children = common_options};
 
 static const char *machine_text(const results *r, const char *member)
@@ -100,12 +102,15 @@ static json_t *collect_notes(const comparison *c)
         append(notes, json_sprintf("different machines: %s, %s and %s, %s", machine_text(c->a, "cpu"),
                                    machine_text(c->a, "kernel"), machine_text(c->b, "cpu"),
                                    machine_text(c->b, "kernel")));
-    if (c->discoverable > c->count)
+    if (c->reference != NULL && strcmp(machine_text(c->a, "libc"), machine_text(c->b, "libc")) != 0)
+        append(notes, json_sprintf("%s, which others are multiples of, is of %s and of %s", c->reference,
+                                   machine_text(c->a, "libc"), machine_text(c->b, "libc")));
+    if (c->discoverable > c->judged)
         append(notes, json_string("too few runs to tell any change from chance"));
     else if (c->discoverable > 1)
         append(notes, json_sprintf("so few runs and %zu points: no change can be told from chance "
                                    "unless at least %zu points change",
-                                   c->count, c->discoverable));
+                                   c->judged, c->discoverable));
     const results *sides[] = {c->a, c->b};
     for (int i = 0; i < 2; i++) {
         size_t k;
@@ -133,7 +138,10 @@ static void add_change(grid *g, const change *c)
         grid_add(g, "%+.1f %%", 100 * (c->speed.estimate - 1));
         grid_add(g, "%+.1f..%+.1f", 100 * (c->speed.low - 1), 100 * (c->speed.high - 1));
     }
-    grid_add(g, "%.2g%s", c->adjusted, doubted ? " ?" : "");
+    if (isnan(c->adjusted))
+        grid_add(g, "-%s", doubted ? " ?" : "");
+    else
+        grid_add(g, "%.2g%s", c->adjusted, doubted ? " ?" : "");
 }
 
 static void print_changes(output *o, const comparison *c, bool all)
@@ -143,7 +151,7 @@ static void print_changes(output *o, const comparison *c, bool all)
     grid g = grid_new("llrllrrrrl");
     for (size_t i = 0; i < g.columns; i++)
         grid_add(&g, "%s", heads[i]);
-    for (verdict v = SLOWER; v < (all ? NO_CHANGE + 1 : NO_CHANGE); v++)
+    for (verdict v = SLOWER; v < (all ? NOT_JUDGED + 1 : NO_CHANGE); v++)
         for (size_t i = 0; i < c->count; i++)
             if (c->changes[i].verdict == v)
                 add_change(&g, &c->changes[i]);
@@ -164,8 +172,11 @@ static void print_missing(output *o, const results *in, const point *const *poin
 
 static void print_text(output *o, const comparison *c, const request *r)
 {
-    fprintf(o->file, "%s%s%s in %s\n", c->a->workload, c->a->preset != NULL ? " " : "",
+    fprintf(o->file, "%s%s%s in %s", c->a->workload, c->a->preset != NULL ? " " : "",
             c->a->preset != NULL ? c->a->preset : "", c->a->unit);
+    if (c->reference != NULL)
+        fprintf(o->file, ", as multiples of those of %s in the same round", c->reference);
+    fputc('\n', o->file);
     fprintf(o->file, "before: %s, %s, commit %s\nafter:  %s, %s, commit %s\n\n", c->a->path, c->a->date,
             machine_text(c->a, "commit"), c->b->path, c->b->date, machine_text(c->b, "commit"));
     print_changes(o, c, r->all);
@@ -176,8 +187,12 @@ static void print_text(output *o, const comparison *c, const request *r)
     json_array_foreach (notes, i, note)
         fprintf(o->file, "note: %s\n", json_string_value(note));
     json_decref(notes);
-    fprintf(o->file, "%zu slower, %zu faster, %zu without a change of %g %% or more that is significant\n",
+    fprintf(o->file, "%zu slower, %zu faster, %zu without a change of %g %% or more that is significant",
             c->verdicts[SLOWER], c->verdicts[FASTER], c->verdicts[NO_CHANGE], 100 * r->threshold);
+    if (c->reference != NULL)
+        fprintf(o->file, "; not judged, and not multiples: %zu, of %s itself or where it did nothing",
+                c->verdicts[NOT_JUDGED], c->reference);
+    fputc('\n', o->file);
 }
 
 static json_t *point_json(const point *p)
@@ -220,10 +235,11 @@ static void print_json(output *o, const comparison *c, const request *r)
     for (size_t i = 0; i < c->count; i++)
         append(points, change_json(&c->changes[i]));
     output_json(o,
-                json_pack("{ss ss? ss so so sf sf sI sI so so so so}", "workload", c->a->workload, "preset",
-                          c->a->preset, "unit", c->a->unit, "before", side_json(c->a), "after",
-                          side_json(c->b), "threshold", r->threshold, "significance", significance, "slower",
-                          (json_int_t)c->verdicts[SLOWER], "faster", (json_int_t)c->verdicts[FASTER],
+                json_pack("{ss ss? ss ss? so so sf sf sI sI sI so so so so}", "workload", c->a->workload,
+                          "preset", c->a->preset, "unit", c->a->unit, "reference", c->reference, "before",
+                          side_json(c->a), "after", side_json(c->b), "threshold", r->threshold,
+                          "significance", significance, "slower", (json_int_t)c->verdicts[SLOWER], "faster",
+                          (json_int_t)c->verdicts[FASTER], "not_judged", (json_int_t)c->verdicts[NOT_JUDGED],
                           "points", points, "only_before", points_json(c->only_a, c->only_a_count),
                           "only_after", points_json(c->only_b, c->only_b_count), "notes", collect_notes(c)));
 }

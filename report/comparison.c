@@ -1,5 +1,6 @@
 /* comparison.c - two results of one workload, point by point */
 #include "comparison.h"
+#include "rounds.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -49,15 +50,45 @@ static const point *find_point(const results *in, const point *like)
     return NULL;
 }
 
-static change compare_points(const point *a, const point *b, bool higher_is_better)
+/* The one that both have, if they are grids, which are made to be related to it. On a machine that stays as it is, the
+ * reference's noise comes on top, so nothing else is. */
+static const char *shared_reference(const results *a, const results *b)
 {
-    change c = {.a = a, .b = b, .verdict = NO_CHANGE};
+    const char *name = reference_lock(a);
+    bool are_grids = strcmp(a->workload, "grid") == 0 && a->higher_is_better;
+    return are_grids && same_text(name, reference_lock(b)) ? name : NULL;
+}
+
+/* How many times as fast as the reference a point was in each round. Returns how many there are. */
+static size_t times_reference(const results *in, const point *p, double *to)
+{
+    const point *reference = find_reference(in, p);
+    if (reference == NULL || reference == p || !have_same_rounds(reference, p))
+        return 0;
+    return round_quotients(p, reference, offsetof(run, value), to);
+}
+
+static change compare_points(const comparison *of, const point *a, const point *b)
+{
+    change c = {.a = a, .b = b, .verdict = NOT_JUDGED, .p = NAN, .adjusted = NAN};
     double *x = allocate(a->run_count, sizeof *x), *y = allocate(b->run_count, sizeof *y);
-    size_t n = run_values(a, offsetof(run, value), x), m = run_values(b, offsetof(run, value), y);
+    size_t n = 0, m = 0;
+    if (of->reference != NULL) {
+        n = times_reference(of->a, a, x);
+        m = times_reference(of->b, b, y);
+    }
+    bool multiples = n > 0 && m > 0;
+    if (!multiples) {
+        n = run_values(a, offsetof(run, value), x);
+        m = run_values(b, offsetof(run, value), y);
+    }
+    c.a_count = n;
+    c.b_count = m;
     c.a_median = summarize(x, n).median;
     c.b_median = summarize(y, m).median;
-    c.p = mann_whitney(x, n, y, m);
-    c.speed = higher_is_better ? ratio_of(y, m, x, n) : ratio_of(x, n, y, m);
+    c.speed = of->a->higher_is_better ? ratio_of(y, m, x, n) : ratio_of(x, n, y, m);
+    if (multiples || of->reference == NULL)
+        c.p = mann_whitney(x, n, y, m);
     free(x);
     free(y);
     return c;
@@ -79,47 +110,73 @@ static verdict judge(const change *c, double threshold, bool higher_is_better)
 /* Two distributions that do not overlap at all are the clearest that this many runs can show. */
 static double clearest_p(const change *c)
 {
-    double ways = lgamma((double)(c->a->run_count + c->b->run_count) + 1) -
-                  lgamma((double)c->a->run_count + 1) - lgamma((double)c->b->run_count + 1);
+    double ways = lgamma((double)(c->a_count + c->b_count) + 1) - lgamma((double)c->a_count + 1) -
+                  lgamma((double)c->b_count + 1);
     return fmin(1, 2 * exp(-ways));
 }
 
 static void adjust_and_judge(comparison *c, double threshold)
 {
     double *p = allocate(c->count, sizeof *p), clearest = 1;
+    size_t next = 0;
+    for (size_t i = 0; i < c->count; i++)
+        if (!isnan(c->changes[i].p)) {
+            p[next++] = c->changes[i].p;
+            clearest = fmin(clearest, clearest_p(&c->changes[i]));
+        }
+    adjust_for_many(p, next);
+    next = 0;
     for (size_t i = 0; i < c->count; i++) {
-        p[i] = c->changes[i].p;
-        clearest = fmin(clearest, clearest_p(&c->changes[i]));
+        change *x = &c->changes[i];
+        if (!isnan(x->p)) {
+            x->adjusted = p[next++];
+            x->verdict = judge(x, threshold, c->a->higher_is_better);
+        }
+        c->verdicts[x->verdict]++;
     }
-    adjust_for_many(p, c->count);
-    for (size_t i = 0; i < c->count; i++) {
-        c->changes[i].adjusted = p[i];
-        c->changes[i].verdict = judge(&c->changes[i], threshold, c->a->higher_is_better);
-        c->verdicts[c->changes[i].verdict]++;
-    }
-    c->discoverable = (size_t)ceil(clearest * (double)c->count / significance - 1e-9);
+    c->discoverable = (size_t)ceil(clearest * (double)c->judged / significance - 1e-9);
     free(p);
+}
+
+/* All points that both have. */
+static void compare_common(comparison *c)
+{
+    c->count = c->judged = 0;
+    for (size_t i = 0; i < c->a->count; i++) {
+        const point *other = find_point(c->b, &c->a->points[i]);
+        if (other == NULL)
+            continue;
+        change x = compare_points(c, &c->a->points[i], other);
+        c->judged += !isnan(x.p);
+        c->changes[c->count++] = x;
+    }
+}
+
+static void list_missing(comparison *c)
+{
+    for (size_t i = 0; i < c->a->count; i++)
+        if (find_point(c->b, &c->a->points[i]) == NULL)
+            c->only_a[c->only_a_count++] = &c->a->points[i];
+    for (size_t i = 0; i < c->b->count; i++)
+        if (find_point(c->a, &c->b->points[i]) == NULL)
+            c->only_b[c->only_b_count++] = &c->b->points[i];
 }
 
 comparison compare_results(const results *a, const results *b, double threshold)
 {
     check_comparable(a, b);
-    comparison c = {.a = a, .b = b};
+    comparison c = {.a = a, .b = b, .reference = shared_reference(a, b)};
     c.changes = allocate(a->count, sizeof *c.changes);
     c.only_a = allocate(a->count, sizeof *c.only_a);
     c.only_b = allocate(b->count, sizeof *c.only_b);
-    for (size_t i = 0; i < a->count; i++) {
-        const point *other = find_point(b, &a->points[i]);
-        if (other != NULL)
-            c.changes[c.count++] = compare_points(&a->points[i], other, a->higher_is_better);
-        else
-            c.only_a[c.only_a_count++] = &a->points[i];
+    compare_common(&c);
+    if (c.judged == 0) { /* there is only the reference, or it did nothing */
+        c.reference = NULL;
+        compare_common(&c);
     }
-    for (size_t i = 0; i < b->count; i++)
-        if (find_point(a, &b->points[i]) == NULL)
-            c.only_b[c.only_b_count++] = &b->points[i];
     if (c.count == 0)
         fail("%s: has no point in common with %s", b->path, a->path);
+    list_missing(&c);
     adjust_and_judge(&c, threshold);
     return c;
 }

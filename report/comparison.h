@@ -4,25 +4,31 @@
 #include "results.h"
 #include "statistics.h"
 
-typedef enum verdict { SLOWER, FASTER, NO_CHANGE } verdict;
+typedef enum verdict { SLOWER, FASTER, NO_CHANGE, NOT_JUDGED } verdict;
 
 /* A point that both have. */
 typedef struct change {
     const point *a, *b;
-    double a_median, b_median;
-    ratio speed;        /* of b to a: above 1 is faster, whatever the unit */
-    double p, adjusted; /* Mann-Whitney's; and after adjust_for_many()     */
+    size_t a_count, b_count;   /* of what is compared: runs, or quotients with the reference's */
+    double a_median, b_median; /* of that                                                     */
+    ratio speed;               /* of b to a: above 1 is faster, whatever the unit              */
+    double p, adjusted;        /* Mann-Whitney's; and after adjust_for_many(). NAN: not judged */
     verdict verdict;
 } change;
 
+/* Of two grids that both have the reference, what is compared is how many times as fast as it a lock was in the same
+ * round. Then the reference itself is not judged, nor is a lock in whose cell one of the files does not have it; these are
+ * compared by their runs, as everything else is. */
 typedef struct comparison {
     const results *a, *b;
+    const char *reference; /* or NULL */
     change *changes;
     size_t count;
     const point **only_a, **only_b;
     size_t only_a_count, only_b_count;
-    size_t verdicts[NO_CHANGE + 1]; /* how many of each */
-    size_t discoverable;            /* how many points must change before the test can tell any from chance */
+    size_t judged;                   /* how many of the changes */
+    size_t verdicts[NOT_JUDGED + 1]; /* how many of each        */
+    size_t discoverable; /* how many points must change before the test can tell any from chance */
 } comparison;
 
 /* The false discovery rate that is accepted. */

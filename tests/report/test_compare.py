@@ -7,7 +7,7 @@ import random
 import statistics
 
 from harness import check, folder, output, pawl, refused, test
-from samples import LOCKS, grid, point, result, spread, sweep, write
+from samples import LOCKS, point, result, spread, sweep, write
 
 
 def compare(f, a, b, *options, status=None):
@@ -155,15 +155,6 @@ def compare_matches_by_lock_threads_pin_and_variant():
         check([(p["lock"], p["variant"]) for p in c["only_after"]] == [("mcs", "y"), ("ticket", None)], "after")
         text = output("compare", f"{f}/a.json", f"{f}/b.json")
         check(f"only in {f}/a.json: mcs, 2 threads, compact\n" in text and f"only in {f}/b.json: mcs, 2 threads, free, y\n" in text, text)
-
-
-@test
-def compare_tells_the_cells_of_two_grids_apart():
-    with folder() as f:
-        c = compare(f, grid(), grid(ours=0.8), status=1)
-    changed = [(p["lock"], p["variant"], p["verdict"]) for p in c["points"] if p["verdict"] != "no change"]
-    check(changed == [("pawl_mutex", "cs 1, ncs 0", "slower"), ("pawl_mutex", "cs 20us, ncs 0", "slower")], str(changed))
-    check(len(c["points"]) == 11 and not c["only_before"] + c["only_after"], "not all cells were compared")
 
 
 @test
