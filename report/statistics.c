@@ -25,6 +25,13 @@ static double median_of_sorted(const double *values, size_t count)
     return (values[(count - 1) / 2] + values[count / 2]) / 2;
 }
 
+/* The geometric mean of the two in the middle: what is the reciprocal of another ratio stays that. */
+static double median_of_sorted_ratios(const double *values, size_t count)
+{
+    double low = values[(count - 1) / 2], high = values[count / 2];
+    return low == high ? low : sqrt(low) * sqrt(high);
+}
+
 summary summarize(double *values, size_t count)
 {
     if (count == 0)
@@ -184,7 +191,7 @@ ratio ratio_of(const double *a, size_t a_count, const double *b, size_t b_count)
     sort(all, pairs);
     bool few = a_count + b_count <= EXACT_RUNS;
     size_t trim = (few ? trim_exactly : trim_normally)(a_count, b_count, &r.confidence);
-    r.estimate = median_of_sorted(all, pairs);
+    r.estimate = median_of_sorted_ratios(all, pairs);
     r.low = all[trim];
     r.high = all[pairs - 1 - trim];
     free(all);
@@ -203,7 +210,7 @@ ratio ratio_of_pairs(const double *quotients, size_t count)
             all[means++] = sqrt(quotients[i]) * sqrt(quotients[j]);
     sort(all, means);
     size_t trim = (count <= EXACT_RUNS ? trim_pairs_exactly : trim_pairs_normally)(count, &r.confidence);
-    r.estimate = median_of_sorted(all, means);
+    r.estimate = median_of_sorted_ratios(all, means);
     r.low = all[trim];
     r.high = all[means - 1 - trim];
     free(all);

@@ -23,7 +23,8 @@ summary summarize(double *values, size_t count);
 double mann_whitney(const double *a, size_t a_count, const double *b, size_t b_count);
 
 /* How many times b the values a are: the median of all ratios of an a to a b (Hodges and Lehmann's estimate, for
- * logarithms), and the interval that belongs to Mann-Whitney's test. NANs if a b is 0. */
+ * logarithms), and the interval that belongs to Mann-Whitney's test. NANs if a b is 0. If no a is either, exchanging the
+ * sides gives the reciprocal. */
 typedef struct ratio {
     double estimate, low, high;
     double confidence; /* of the interval: at least 0.95, or the most that so few runs can give */

@@ -80,6 +80,14 @@ def compare_speed_is_the_median_ratio_with_the_interval_of_the_test():
 
 
 @test
+def compare_says_the_same_of_two_files_either_way_around():
+    a, b = one([1.0, 1.0]), one([0.5, 6.0])
+    with folder() as f:
+        there, back = [compare(f, *files)["points"][0]["speed"] for files in [(a, b), (b, a)]]
+    check(near(there, math.sqrt(3), 1e-5) and near(there * back, 1, 1e-5), f"{there} and {back}")
+
+
+@test
 def compare_adjusts_for_the_number_of_points():
     names = [f"lock_{i}" for i in range(12)]
     a = result("mutexbench", [point(n, 1, spread(1e6, n)) for n in names])
