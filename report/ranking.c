@@ -15,12 +15,20 @@ static summary summary_of(const point *p, size_t field)
     return s;
 }
 
-/* How many times b's value a's is: in the same round, if they have the same, or else in any two runs. NANs if there is
- * no b, or if it is a itself. */
+static bool is_above_0(const point *p, size_t field)
+{
+    for (size_t i = 0; i < p->run_count; i++)
+        if (!(run_value(p, i, field) > 0))
+            return false;
+    return true;
+}
+
+/* How many times b's value a's is: in the same round, if they have the same, or else in any two runs. NANs if one is
+ * missing, both are the same point, or any run has no value or 0: the others alone would be a choice of rounds. */
 static ratio relate(const point *a, const point *b, size_t field)
 {
     ratio times = {NAN, NAN, NAN, NAN};
-    if (a == NULL || b == NULL || a == b)
+    if (a == NULL || b == NULL || a == b || !is_above_0(a, field) || !is_above_0(b, field))
         return times;
     double *x = allocate(a->run_count, sizeof *x), *y = allocate(b->run_count, sizeof *y);
     if (have_same_rounds(a, b)) {

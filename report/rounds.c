@@ -33,11 +33,10 @@ bool have_same_rounds(const point *a, const point *b)
 
 size_t round_quotients(const point *a, const point *b, size_t field, double *to)
 {
-    size_t count = 0;
     for (size_t i = 0; i < a->run_count; i++) {
-        double quotient = run_value(a, i, field) / run_value(b, i, field);
-        if (isfinite(quotient))
-            to[count++] = quotient;
+        to[i] = run_value(a, i, field) / run_value(b, i, field);
+        if (!isfinite(to[i]))
+            return 0;
     }
-    return count;
+    return a->run_count;
 }

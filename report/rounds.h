@@ -17,6 +17,6 @@ const point *find_reference(const results *r, const point *load);
 /* Whether run i of one is of the same round as run i of the other. */
 bool have_same_rounds(const point *a, const point *b);
 
-/* How many times b's value a's is in each round; both have the same rounds. Leaves out rounds in which one is not
- * known or b's is 0. `to` has room for run_count. Returns how many there are. */
+/* How many times b's value a's is in each round; both have the same rounds, and `to` has room for them. Returns how many
+ * there are, or 0 if in any round one is not known or b's is 0: what remains would be chosen by how b did. */
 size_t round_quotients(const point *a, const point *b, size_t field, double *to);
