@@ -121,6 +121,28 @@ def compare_of_grids_does_not_judge_where_the_reference_did_nothing_in_a_round()
 
 
 @test
+def compare_of_grids_does_not_judge_points_whose_runs_are_not_of_the_references_rounds():
+    """Nor reads beyond them: a file may come from anywhere."""
+    slower = [(lock, cell, verdict) for lock, cell, verdict in SLOWER if cell != "cs 1, ncs 0"]
+    for lock, runs in [("pawl_mutex", 6), ("pawl_mutex", 1), ("glibc", 6), ("glibc", 1)]:
+        def cut(g):
+            p = next(p for p in g["points"] if (p["lock"], p["variant"]) == (lock, "cs 1, ncs 0"))
+            p["runs"] = p["runs"][:runs]
+            return g
+
+        with folder() as f:
+            for a, b in [(grid(), cut(grid(ours=0.8))), (cut(grid()), grid(ours=0.8)), (cut(grid()), cut(grid(ours=0.8)))]:
+                c = compare(f, a, b, status=1)
+                check(changed(c) == slower, f"{lock} has {runs} runs: {changed(c)}")
+                p = next(p for p in c["points"] if (p["lock"], p["variant"]) == ("pawl_mutex", "cs 1, ncs 0"))
+                check(p["verdict"] == "not judged" and p["p"] is None and min(p["before"], p["after"]) > 3e6, str(p))
+                check(c["not_judged"] == (5 if lock == "pawl_mutex" else 6), f"{c['not_judged']} not judged")
+            alone = cut(grid(ours=0.8))
+            alone["points"] = [p for p in alone["points"] if p["variant"] != "cs 20us, ncs 0"]
+            compare(f, grid(), alone, status=0)
+
+
+@test
 def compare_of_grids_notices_a_lock_that_stopped():
     stuck = grid()
     for p in stuck["points"]:
