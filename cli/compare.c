@@ -105,6 +105,10 @@ static json_t *collect_notes(const comparison *c)
     if (c->reference != NULL && strcmp(machine_text(c->a, "libc"), machine_text(c->b, "libc")) != 0)
         append(notes, json_sprintf("%s, which others are multiples of, is of %s and of %s", c->reference,
                                    machine_text(c->a, "libc"), machine_text(c->b, "libc")));
+    if (c->useless_reference != NULL)
+        append(notes, json_sprintf("no lock can be compared as a multiple of %s in the same round: runs are "
+                                   "compared, and if the machine was faster, so are all locks",
+                                   c->useless_reference));
     if (c->discoverable > c->judged)
         append(notes, json_string("too few runs to tell any change from chance"));
     else if (c->discoverable > 1)
@@ -190,7 +194,7 @@ static void print_text(output *o, const comparison *c, const request *r)
     fprintf(o->file, "%zu slower, %zu faster, %zu without a change of %g %% or more that is significant",
             c->verdicts[SLOWER], c->verdicts[FASTER], c->verdicts[NO_CHANGE], 100 * r->threshold);
     if (c->reference != NULL)
-        fprintf(o->file, "; not judged, and not multiples: %zu, of %s itself or where it did nothing",
+        fprintf(o->file, "; not judged, and not multiples: %zu, of %s itself or where its runs do not fit",
                 c->verdicts[NOT_JUDGED], c->reference);
     fputc('\n', o->file);
 }

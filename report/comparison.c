@@ -170,7 +170,8 @@ comparison compare_results(const results *a, const results *b, double threshold)
     c.only_a = allocate(a->count, sizeof *c.only_a);
     c.only_b = allocate(b->count, sizeof *c.only_b);
     compare_common(&c);
-    if (c.judged == 0) { /* there is only the reference, or it did nothing */
+    if (c.reference != NULL && c.judged == 0) {
+        c.useless_reference = c.reference;
         c.reference = NULL;
         compare_common(&c);
     }

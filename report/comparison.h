@@ -17,11 +17,12 @@ typedef struct change {
 } change;
 
 /* Of two grids that both have the reference, what is compared is how many times as fast as it a lock was in the same
- * round. Then the reference itself is not judged, nor is a lock in whose cell one of the files does not have it; these are
- * compared by their runs, as everything else is. */
+ * round. Then the reference itself is not judged, nor is a lock in whose cell its runs do not fit: they are shown as they
+ * were measured. If there is no other, all are compared by their runs, as everything else is. */
 typedef struct comparison {
     const results *a, *b;
-    const char *reference; /* or NULL */
+    const char *reference;         /* or NULL                                                        */
+    const char *useless_reference; /* both have it, but no lock can be related to it; otherwise NULL */
     change *changes;
     size_t count;
     const point **only_a, **only_b;

@@ -167,6 +167,21 @@ def compare_of_grids_without_glibc_in_both_is_one_of_runs():
 
 
 @test
+def compare_of_grids_says_if_glibc_is_of_no_use():
+    note = "no lock can be compared as a multiple of glibc in the same round: runs are compared, and if the machine was faster, so are all locks"
+    stuck = without_rounds(grid(), *(p["variant"] for p in grid()["points"]))
+    alone = without(without(grid(), "pawl_mutex"), "ck_mcs")
+    with folder() as f:
+        for a, b, points in [(stuck, stuck, 11), (grid(), stuck, 11), (stuck, grid(), 11), (alone, alone, 4), (grid(), alone, 4)]:
+            c = compare(f, a, b)
+            check(c["notes"] == [note] and c["reference"] is None and c["not_judged"] == 0 and len(c["points"]) == points, f"{c['notes']}")
+            text = pawl("compare", f"{f}/a.json", f"{f}/b.json").stdout
+            check(text.startswith("grid in operations/s\n") and f"\nnote: {note}\n" in text and "not judged" not in text, text)
+        for a, b in [(without(grid(), "glibc"), grid()), (grid(), without(grid(), "glibc")), (grid(), grid())]:
+            check(compare(f, a, b, status=0)["notes"] == [], "there is a glibc to be of use")
+
+
+@test
 def compare_of_grids_with_different_references_is_one_of_runs():
     renamed = elsewhere(grid(), [2] * 7)
     for p in renamed["points"]:
@@ -202,7 +217,7 @@ def compare_of_grids_says_what_it_compares():
         lines = p.stdout.splitlines()
         check(lines[0] == "grid in operations/s, as multiples of those of glibc in the same round", lines[0])
         check(lines[-1] == "2 slower, 0 faster, 5 without a change of 5 % or more that is significant; "
-              "not judged, and not multiples: 4, of glibc itself or where it did nothing", lines[-1])
+              "not judged, and not multiples: 4, of glibc itself or where its runs do not fit", lines[-1])
         check(lines[-2] == "note: glibc, which others are multiples of, is of glibc 2.36 and of glibc 2.41", lines[-2])
         rows = [line.split() for line in lines if line.startswith("not judged")]
         check([(r[2], r[-1]) for r in rows] == [("glibc", "-")] * 4, p.stdout)
