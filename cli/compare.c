@@ -75,7 +75,7 @@ static const struct argp argp = {
     .args_doc = "BEFORE AFTER",
     .doc =
         "Show what got faster or slower between two files that 'pawl bench' wrote as JSON.\v"
-        "A change counts if it is significant (Mann-Whitney's test on the runs, Benjamini and Hochberg's "
+        "A change counts if it is significant (Mann-Whitney's test, Benjamini and Hochberg's "
         "false discovery rate of 5 % over all points) and not below the threshold. The exit status is 1 if "
         "something got slower.\n\n"
         "Of two grids that both have glibc's mutex, the other locks' throughput is compared as a multiple "
