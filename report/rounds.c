@@ -24,8 +24,9 @@ const point *find_reference(const results *r, const point *load)
     return NULL;
 }
 
-/* A run that fails ends `pawl bench`, so no round is missing, and points of one file differ in their number of runs only
- * if somebody put the file together. */
+/* A run that fails ends `pawl bench`, so no round is missing in what one run of it wrote. Files that it did not write so
+ * may have points that differ in their number of runs. Points that `pawl bench --merge` joined may be of different runs of
+ * it, which the file does not tell; they are paired by index, at random. */
 bool have_same_rounds(const point *a, const point *b)
 {
     return a->run_count == b->run_count;

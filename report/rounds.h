@@ -14,7 +14,7 @@ const char *reference_lock(const results *r);
 /* The reference under the same load, or NULL. */
 const point *find_reference(const results *r, const point *load);
 
-/* Whether run i of one is of the same round as run i of the other. */
+/* Whether run i of one is of the same round as run i of the other, if one run of `pawl bench` measured both. */
 bool have_same_rounds(const point *a, const point *b);
 
 /* How many times b's value a's is in each round; both have the same rounds, and `to` has room for them. Returns how many
