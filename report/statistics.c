@@ -143,9 +143,10 @@ static size_t trim_exactly(size_t a_count, size_t b_count, double *confidence)
     return trim;
 }
 
+/* With a correction for continuity. */
 static size_t trim_normal(double mean, double variance, double *confidence)
 {
-    double trim = mean - 1.959964 * sqrt(variance) - 1;
+    double trim = mean - 1.959964 * sqrt(variance) - 0.5;
     *confidence = wanted_confidence;
     return trim > 0 ? (size_t)trim : 0;
 }
