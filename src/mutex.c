@@ -9,8 +9,10 @@
 
 /* Nanoseconds
  *
- *   ROUND   the time in which every waiter is served, if they are few: a share is ROUND divided by their number
- *   SHARE   the least share; a share is how long others may barge past the head of the queue
+ *   ROUND   divided by the number of waiters: the share, how long others may barge past the head of the queue, where
+ *           sections are as long as LOOK; but no less than
+ *   SHARE   which is the share where they are shorter, and
+ *   SHORT   where STEP_SHORT of them fit into LOOK. How long a thread waits then depends on those before it alone
  *   GRACE   how long after its share the head may take to run. Meanwhile owners give way: they yield their CPU after a
  *           release. Afterwards they hand off to a head that does not run, and everybody waits for the scheduler
  *   LOOK    about how often an owner reads the clock, and gives way
@@ -21,6 +23,9 @@
 #endif
 #ifndef PAWL_MUTEX_SHARE
 #define PAWL_MUTEX_SHARE 150000u
+#endif
+#ifndef PAWL_MUTEX_SHORT
+#define PAWL_MUTEX_SHORT 40000u
 #endif
 #ifndef PAWL_MUTEX_GRACE
 #define PAWL_MUTEX_GRACE 1000000u
@@ -36,6 +41,7 @@
 #endif
 #define OVERTAKES  128 /* by one thread that goes first, at most     */
 #define STEP_MOST  255 /* releases between two readings of the clock */
+#define STEP_SHORT 31  /* of so many, or more, sections are short    */
 #define SKIPS_MOST 8   /* releases in a row that do not look at the clock because the bucket is taken */
 
 /* ---- the queue, under the bucket's lock */
@@ -117,8 +123,10 @@ void pawl_mutex_dequeue(pawl_bucket *b, pawl_mutex *m, pawl_sleeper *w)
     atomic_store_explicit(&m->patience, 0, memory_order_relaxed);
 }
 
-static uint32_t share(const pawl_sleeper *head)
+static uint32_t share(const pawl_mutex *m, const pawl_sleeper *head)
 {
+    if (m->step > 0)
+        return m->step >= STEP_SHORT ? PAWL_MUTEX_SHORT : PAWL_MUTEX_SHARE;
     uint32_t share =
         PAWL_MUTEX_ROUND / (head->length > 0 ? head->length : 1); /* a child of fork() may have lost count */
     return share > PAWL_MUTEX_SHARE ? share : PAWL_MUTEX_SHARE;
@@ -136,7 +144,7 @@ pawl_sleeper *pawl_mutex_rouse(pawl_mutex *m, pawl_sleeper *head)
 {
     if (!(pawl_mutex_bits(m) & PAWL_M_TIMED)) {
         uint32_t now = pawl_ticks();
-        m->due = now + PAWL_TICKS(share(head));
+        m->due = now + PAWL_TICKS(share(m, head));
         m->attend = (uint16_t)now;
     }
     pawl_mutex_set_bits(m, PAWL_M_ROUSED, pawl_mutex_bits(m) | PAWL_M_AWAKE | PAWL_M_TIMED);
@@ -166,7 +174,7 @@ typedef enum deed { NOTHING, ROUSE, GIVE_WAY, HAND_OFF } deed;
 static deed due(pawl_mutex *m, const pawl_sleeper *head, uint32_t now)
 {
     bool slow = (uint16_t)(now - m->looked) > PAWL_TICKS(PAWL_MUTEX_LOOK);
-    m->step = slow ? 0 : m->step < STEP_MOST ? (uint8_t)(2 * m->step + 1) : m->step;
+    m->step = slow ? m->step / 2 : m->step < STEP_MOST ? (uint8_t)(2 * m->step + 1) : m->step;
     m->looked = (uint16_t)now;
     atomic_store_explicit(&m->patience, m->step, memory_order_relaxed);
     if (pawl_mutex_left(m, now) == 0 && now - m->due >= PAWL_TICKS(PAWL_MUTEX_GRACE))
@@ -244,8 +252,10 @@ static void unlock(pawl_mutex *m, uint32_t queue, bool fair)
     pawl_sleeper *asleep = next == ROUSE ? pawl_mutex_rouse(m, head) : NULL;
     release(m);
     pawl_mutex_let_go(b, asleep);
-    if (next == GIVE_WAY)
+    if (next == GIVE_WAY) {
         pawl_yield_once();
+        pawl_mutex_competes(pawl_ticks()); /* until now: to give way does not make it rare */
+    }
 }
 
 void pawl_mutex_unlock_contended(pawl_mutex *m)

@@ -7,33 +7,45 @@
 #include <errno.h>
 #include <sched.h>
 
-enum { SHARE = 150000, GRACE = 1000000, LOOK = 10000 }; /* as in src/mutex.c */
+enum { SHARE = 150000, SHORT = 40000, GRACE = 1000000, LOOK = 10000, RARE = 50000 }; /* as in src/mutex.c */
 
 /* ---- the queue */
 
-static void expect_share(int count, uint32_t share)
+static void expect_share(int count, uint8_t step, uint32_t share)
 {
     pawl_sleeper *w = behind(count, PAWL_ASLEEP, PAWL_M_WAITERS);
     if (count == 0) { /* a child of fork() may have lost count */
         w = behind(1, PAWL_ASLEEP, PAWL_M_WAITERS);
         w->length = 0;
     }
+    mutex.step = step;
     uint32_t before = pawl_ticks();
     CHECK(pawl_mutex_rouse(&mutex, w) == w, "not to be woken");
     uint32_t took = pawl_ticks() - before, start = mutex.due - PAWL_TICKS(share) - before;
     w->length = count > 0 ? (uint32_t)count : 1;
-    CHECK(start <= took, "%d waiters, and the share is not %u ns", count, share);
+    CHECK(start <= took, "%d waiters, step %u, and the share is not %u ns", count, step, share);
     CHECK(queue() == UP && state_of(w) == PAWL_AWAKE, "not up: %u", queue());
 }
 
 static void waiters_divide_a_round(const lock_info *unused)
 {
     (void)unused;
-    expect_share(0, ROUND);
-    expect_share(1, ROUND);
-    expect_share(8, ROUND / 8);
-    expect_share(27, SHARE);
-    expect_share(MOST, SHARE);
+    expect_share(0, 0, ROUND);
+    expect_share(1, 0, ROUND);
+    expect_share(8, 0, ROUND / 8);
+    expect_share(27, 0, SHARE);
+    expect_share(MOST, 0, SHARE);
+}
+
+static void shares_are_short_where_sections_are(const lock_info *unused)
+{
+    (void)unused;
+    for (int count = 1; count <= MOST; count += MOST - 1) {
+        expect_share(count, 1, SHARE);
+        expect_share(count, 15, SHARE);
+        expect_share(count, 31, SHORT);
+        expect_share(count, 255, SHORT);
+    }
 }
 
 static void a_share_begins_once(const lock_info *unused)
@@ -132,7 +144,6 @@ static void nobody_is_overtaken_for_ever(const lock_info *unused)
 static void whoever_competes_is_not_rare(const lock_info *unused)
 {
     (void)unused;
-    enum { RARE = 50000 }; /* as in src/mutex.c */
     uint32_t now = pawl_ticks();
     CHECK(!pawl_mutex_competes(now), "a new thread");
     CHECK(!pawl_mutex_competes(now + PAWL_TICKS(RARE)), "too soon");
@@ -340,12 +351,15 @@ static void the_grace_is_over_when_it_is(const lock_info *unused)
     expect_handed_over(w, "after its grace");
 }
 
-/* In place of libc's. */
+/* In place of libc's. Others run for so many ticks. */
 static int yields;
+static uint32_t others_run;
 
 int sched_yield(void)
 {
     yields++;
+    for (uint32_t start = pawl_ticks(); pawl_ticks() - start < others_run;)
+        ;
     return 0;
 }
 
@@ -386,6 +400,21 @@ static void owners_give_way_to_a_head_that_does_not_run(const lock_info *unused)
     CHECK(yields == 0, "yields before the share is over");
 }
 
+/* While it gave way, others competed, and they are not to wait for it again. */
+static void whoever_gave_way_is_not_rare(const lock_info *unused)
+{
+    (void)unused;
+    bool rare = true;
+    others_run = 2 * PAWL_TICKS(RARE);
+    for (int tries = 0; rare && tries < 1000; tries++) { /* this thread may lose its CPU afterwards */
+        int times = yields_to(PAWL_AWAKE, UP, 1, 0);
+        rare = pawl_mutex_competes(pawl_ticks());
+        CHECK(times == 1, "does not yield");
+    }
+    others_run = 0;
+    CHECK(!rare, "though it would have competed");
+}
+
 static void a_share_begins_with_a_chance_to_yield(const lock_info *unused)
 {
     (void)unused;
@@ -395,13 +424,13 @@ static void a_share_begins_with_a_chance_to_yield(const lock_info *unused)
     CHECK((int16_t)((uint16_t)pawl_ticks() - mutex.attend) >= 0, "left over from another head");
 }
 
-/* Twice as many releases until the next look if the last one was not long ago, none if it was. */
+/* Twice as many releases until the next look if the last one was not long ago, half as many if it was. */
 static void looks_are_as_rare_as_sections_are_short(const lock_info *unused)
 {
     (void)unused;
     bool seen[2] = {false, false};
     for (uint16_t ago = 0; !seen[0] || !seen[1]; ago = ago == 0 ? 1000 : 0) {
-        static const uint8_t steps[][2] = {{0, 1}, {3, 7}, {127, 255}, {255, 255}};
+        static const uint8_t steps[][3] = {{0, 1, 0}, {1, 3, 0}, {3, 7, 1}, {127, 255, 63}, {255, 255, 127}};
         for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
             behind(1, PAWL_AWAKE, UP);
             mutex.step = steps[i][0];
@@ -413,7 +442,7 @@ static void looks_are_as_rare_as_sections_are_short(const lock_info *unused)
             bool rare = since > PAWL_TICKS(LOOK);
             seen[rare] = true;
             CHECK(since >= ago, "looked at no clock");
-            CHECK(mutex.step == (rare ? 0 : steps[i][1]), "from %u to %u", steps[i][0], mutex.step);
+            CHECK(mutex.step == steps[i][rare ? 2 : 1], "from %u to %u", steps[i][0], mutex.step);
             CHECK(patience() == mutex.step, "patience is %u", patience());
         }
     }
@@ -494,6 +523,7 @@ static void a_release_that_has_to_wake_waits_for_the_bucket(const lock_info *unu
 
 static const promise promises[] = {
     ONE("mutex", waiters_divide_a_round),
+    ONE("mutex", shares_are_short_where_sections_are),
     ONE("mutex", a_share_begins_once),
     ONE("mutex", the_first_to_queue_up_forgets_what_was),
     ONE("mutex", nobody_is_patient_with_a_new_head),
@@ -511,6 +541,7 @@ static const promise promises[] = {
     ONE("mutex", a_handoff_says_to_whom),
     ONE("mutex", the_grace_is_over_when_it_is),
     ONE("mutex", owners_give_way_to_a_head_that_does_not_run),
+    ONE("mutex", whoever_gave_way_is_not_rare),
     ONE("mutex", a_share_begins_with_a_chance_to_yield),
     ONE("mutex", looks_are_as_rare_as_sections_are_short),
     ONE("mutex", a_release_with_nobody_left_forgets_them),
