@@ -29,6 +29,7 @@ extern uint32_t check_coin;      /* one in so many, where a lock tosses a coin  
 /* A share of pawl_mutex is over as soon as its waiter looks at the clock again, and nobody spins before sleeping. */
 #define PAWL_MUTEX_ROUND                0
 #define PAWL_MUTEX_SHARE                1024
+#define PAWL_MUTEX_SHORT                1024
 #define PAWL_MUTEX_GRACE                2048
 #define PAWL_MUTEX_LOOK                 0
 #define PAWL_MUTEX_RARE                 2048

@@ -10,9 +10,9 @@
 /* Nanoseconds
  *
  *   ROUND   divided by the number of waiters: the share, how long others may barge past the head of the queue, where
- *           sections are as long as LOOK; but no less than
+ *           sections take half of LOOK or more; but no less than
  *   SHARE   which is the share where they are shorter, and
- *   SHORT   where STEP_SHORT of them fit into LOOK. How long a thread waits then depends on those before it alone
+ *   SHORT   where 16 of them fit into LOOK. How long a thread waits then depends on those before it alone
  *   GRACE   how long after its share the head may take to run. Meanwhile owners give way: they yield their CPU after a
  *           release. Afterwards they hand off to a head that does not run, and everybody waits for the scheduler
  *   LOOK    about how often an owner reads the clock, and gives way
@@ -41,7 +41,8 @@
 #endif
 #define OVERTAKES  128 /* by one thread that goes first, at most     */
 #define STEP_MOST  255 /* releases between two readings of the clock */
-#define STEP_SHORT 31  /* of so many, or more, sections are short    */
+#define STEP_LONG  1   /* of so many, or fewer, sections are long    */
+#define STEP_SHORT 31  /* of so many, or more, they are short        */
 #define SKIPS_MOST 8   /* releases in a row that do not look at the clock because the bucket is taken */
 
 /* ---- the queue, under the bucket's lock */
@@ -125,18 +126,23 @@ void pawl_mutex_dequeue(pawl_bucket *b, pawl_mutex *m, pawl_sleeper *w)
 
 static uint32_t share(const pawl_mutex *m, const pawl_sleeper *head)
 {
-    if (m->step > 0)
+    if (m->step > STEP_LONG)
         return m->step >= STEP_SHORT ? PAWL_MUTEX_SHORT : PAWL_MUTEX_SHARE;
     uint32_t share =
         PAWL_MUTEX_ROUND / (head->length > 0 ? head->length : 1); /* a child of fork() may have lost count */
     return share > PAWL_MUTEX_SHARE ? share : PAWL_MUTEX_SHARE;
 }
 
+static uint32_t longer(uint32_t a, uint32_t b)
+{
+    return a > b ? a : b;
+}
+
 /* No more than a share can be left: else the clock has wrapped since, as it does in 73 minutes. */
 uint32_t pawl_mutex_left(const pawl_mutex *m, uint32_t now)
 {
     uint32_t left = m->due - now,
-             most = PAWL_TICKS(PAWL_MUTEX_ROUND > PAWL_MUTEX_SHARE ? PAWL_MUTEX_ROUND : PAWL_MUTEX_SHARE);
+             most = PAWL_TICKS(longer(PAWL_MUTEX_ROUND, longer(PAWL_MUTEX_SHARE, PAWL_MUTEX_SHORT)));
     return left <= most ? left : 0;
 }
 
@@ -170,12 +176,25 @@ static void release(pawl_mutex *m)
 /* What else a release does. */
 typedef enum deed { NOTHING, ROUSE, GIVE_WAY, HAND_OFF } deed;
 
-/* Decides by the clock. When critical sections are long, every release reads it. */
+/* How many releases the next look is away. When critical sections are long, every release looks. */
+static uint8_t next_step(const pawl_mutex *m, uint32_t now)
+{
+    uint32_t late = (uint16_t)(now - m->looked);
+    if (late > 4 * PAWL_TICKS(PAWL_MUTEX_LOOK))
+        return 0;
+    if (late > PAWL_TICKS(PAWL_MUTEX_LOOK))
+        return m->step / 2;
+    return m->step < STEP_MOST ? (uint8_t)(2 * m->step + 1) : m->step;
+}
+
+/* Decides by the clock. A share that began when sections looked longer ends earlier. */
 static deed due(pawl_mutex *m, const pawl_sleeper *head, uint32_t now)
 {
-    bool slow = (uint16_t)(now - m->looked) > PAWL_TICKS(PAWL_MUTEX_LOOK);
-    m->step = slow ? m->step / 2 : m->step < STEP_MOST ? (uint8_t)(2 * m->step + 1) : m->step;
+    m->step = next_step(m, now);
     m->looked = (uint16_t)now;
+    uint32_t most = PAWL_TICKS(share(m, head));
+    if (pawl_mutex_left(m, now) > most)
+        m->due = now + most;
     atomic_store_explicit(&m->patience, m->step, memory_order_relaxed);
     if (pawl_mutex_left(m, now) == 0 && now - m->due >= PAWL_TICKS(PAWL_MUTEX_GRACE))
         return HAND_OFF;

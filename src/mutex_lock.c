@@ -301,8 +301,10 @@ static bool yield_first(pawl_mutex *m, uint32_t slot)
     bool alone = losses(m) == 0 && !is_vain(m);
     for (int i = 0; i < PAWL_MUTEX_YIELDS && alone; i++) {
         alone = pawl_yield_alone();
-        if (looks_free(m) && take(m, slot))
+        if (looks_free(m) && take(m, slot)) {
+            pawl_mutex_competes(pawl_ticks()); /* until now */
             return true;
+        }
     }
     return false;
 }

@@ -1,8 +1,8 @@
 /* mutex.h - the mutex for most programs: barging with a bound in time, and waiters that sleep
  *
  * Admission   none: whoever comes while it is free; but the head of the queue gets a hand-off once others have barged
- *             past it for its share: 40 us where sections are short (0.3 us), 150 us where they are longer, and from 10 us on
- *             4 ms divided by the number of waiters, if that is more. In the queue, a thread that has not competed for
+ *             past it for its share: 40 us where sections take less than 0.6 us, 150 us where they take less than 5 us, else
+ *             4 ms divided by the number of waiters, 150 us at least. In the queue, a thread that has not competed for
  *             50 us goes before those that have, unless they have waited for 16 ms
  * Bypass      by time: once its share is over and it runs, the head of the queue is passed by the section under way
  *             and at most one that slipped in; if it cannot run, by those of another millisecond, or 263 of them

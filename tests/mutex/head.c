@@ -199,9 +199,13 @@ static void whoever_has_asked_stays_up(const lock_info *unused)
     CHECK(pawl_ticks() - begun >= PAWL_TICKS(PAWL_MUTEX_STAY), "not for long");
 }
 
+static uint32_t others_run; /* ticks, in a yield */
+
 /* Frees the mutex with the last one. */
 static bool test_yield_alone(void)
 {
+    for (uint32_t start = pawl_ticks(); pawl_ticks() - start < others_run;)
+        ;
     yields++;
     if (yields == worthwhile)
         atomic_store(&mutex.held, 0);
@@ -233,6 +237,21 @@ static void a_newcomer_yields_before_it_queues_up(const lock_info *unused)
     CHECK(!yields_first(0) && yields == 1, "%d yields, though another thread has run", yields);
     set_losses(&mutex, 1);
     CHECK(!yields_first(1) && yields == 0, "yields where heads lose");
+}
+
+static void whoever_yielded_is_not_rare(const lock_info *unused)
+{
+    (void)unused;
+    bool rare = true;
+    behind(0, 0, 0);
+    others_run = 2 * PAWL_TICKS(50000);
+    for (int tries = 0; rare && tries < 1000; tries++) { /* this thread may lose its CPU afterwards */
+        pawl_mutex_competes(pawl_ticks());
+        CHECK(yields_first(1), "does not take it");
+        rare = pawl_mutex_competes(pawl_ticks());
+    }
+    others_run = 0;
+    CHECK(!rare, "though it has competed all the time");
 }
 
 /* By when it last competed. */
@@ -462,6 +481,7 @@ static const promise promises[] = {
     ONE("mutex", it_looks_as_long_as_it_competes),
     ONE("mutex", whoever_has_asked_stays_up),
     ONE("mutex", a_newcomer_yields_before_it_queues_up),
+    ONE("mutex", whoever_yielded_is_not_rare),
     ONE("mutex", only_those_that_come_rarely_go_first),
     ONE("mutex", whoever_has_waited_signs),
     ONE("mutex", an_owner_that_is_off_is_not_spun_for),

@@ -40,11 +40,36 @@ static void waiters_divide_a_round(const lock_info *unused)
 static void shares_are_short_where_sections_are(const lock_info *unused)
 {
     (void)unused;
+    expect_share(8, 1, ROUND / 8);
     for (int count = 1; count <= MOST; count += MOST - 1) {
-        expect_share(count, 1, SHARE);
+        expect_share(count, 3, SHARE);
         expect_share(count, 15, SHARE);
         expect_share(count, 31, SHORT);
         expect_share(count, 255, SHORT);
+    }
+}
+
+/* The share of a fresh mutex is long, since nobody knows of its sections yet. */
+static void a_share_is_cut_when_sections_turn_out_short(const lock_info *unused)
+{
+    (void)unused;
+    static const struct {
+        uint8_t step;
+        uint32_t share;
+    } cases[] = {{0, ROUND}, {3, SHARE}, {63, SHORT}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        uint32_t before, after;
+        do {
+            behind(1, PAWL_AWAKE, UP);
+            mutex.step = cases[i].step;
+            before = mutex.looked = (uint16_t)pawl_ticks();
+            before = pawl_ticks();
+            pawl_mutex_unlock(&mutex);
+            after = pawl_ticks();
+        } while (mutex.step < cases[i].step || after - before > PAWL_TICKS(LOOK)); /* it was late */
+        uint32_t most = PAWL_TICKS(cases[i].share);
+        CHECK(mutex.due - after <= most && mutex.due - before + 1 >= most, "step %u: %u ticks", cases[i].step,
+              mutex.due - after);
     }
 }
 
@@ -424,25 +449,28 @@ static void a_share_begins_with_a_chance_to_yield(const lock_info *unused)
     CHECK((int16_t)((uint16_t)pawl_ticks() - mutex.attend) >= 0, "left over from another head");
 }
 
-/* Twice as many releases until the next look if the last one was not long ago, half as many if it was. */
+/* Twice as many releases until the next look if the last one was not long ago, half as many if it was, and none if it was
+ * very long ago. */
 static void looks_are_as_rare_as_sections_are_short(const lock_info *unused)
 {
     (void)unused;
-    bool seen[2] = {false, false};
-    for (uint16_t ago = 0; !seen[0] || !seen[1]; ago = ago == 0 ? 1000 : 0) {
+    bool seen[3] = {false, false, false};
+    static const uint16_t agos[] = {0, 2 * LOOK / 1024, 1000};
+    for (size_t k = 0; !seen[0] || !seen[1] || !seen[2]; k = (k + 1) % 3) {
         static const uint8_t steps[][3] = {{0, 1, 0}, {1, 3, 0}, {3, 7, 1}, {127, 255, 63}, {255, 255, 127}};
         for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
             behind(1, PAWL_AWAKE, UP);
             mutex.step = steps[i][0];
-            uint16_t looked = mutex.looked = (uint16_t)(pawl_ticks() - ago);
+            uint16_t looked = mutex.looked = (uint16_t)(pawl_ticks() - agos[k]);
             pawl_mutex_unlock(&mutex);
             if (took_too_long())
                 continue;
             uint16_t since = (uint16_t)(mutex.looked - looked);
-            bool rare = since > PAWL_TICKS(LOOK);
-            seen[rare] = true;
-            CHECK(since >= ago, "looked at no clock");
-            CHECK(mutex.step == steps[i][rare ? 2 : 1], "from %u to %u", steps[i][0], mutex.step);
+            size_t late = since > 4 * PAWL_TICKS(LOOK) ? 2 : since > PAWL_TICKS(LOOK);
+            seen[late] = true;
+            CHECK(since >= agos[k], "looked at no clock");
+            CHECK(mutex.step == (late == 2 ? 0 : steps[i][1 + late]), "from %u to %u", steps[i][0],
+                  mutex.step);
             CHECK(patience() == mutex.step, "patience is %u", patience());
         }
     }
@@ -524,6 +552,7 @@ static void a_release_that_has_to_wake_waits_for_the_bucket(const lock_info *unu
 static const promise promises[] = {
     ONE("mutex", waiters_divide_a_round),
     ONE("mutex", shares_are_short_where_sections_are),
+    ONE("mutex", a_share_is_cut_when_sections_turn_out_short),
     ONE("mutex", a_share_begins_once),
     ONE("mutex", the_first_to_queue_up_forgets_what_was),
     ONE("mutex", nobody_is_patient_with_a_new_head),
