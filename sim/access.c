@@ -89,17 +89,87 @@ static void turn(sim_request *r)
     sim_resume_here((sim_thread *)((char *)r - offsetof(sim_thread, request)));
 }
 
+/* ---- misses that overlap
+ *
+ * A processor goes on while it waits, as far as its reorder buffer reaches, and asks for the lines that it will need. What it
+ * makes of them later has been under way for as long as it stood still. A poll tells what comes next: nothing after it
+ * was asked for before. */
+
+static const sim_time reach = 100 * SIM_NS; /* some 450 instructions: assumed */
+
+sim_time sim_hidden(const sim_thread *t)
+{
+    sim_time worked = t->clock - t->misses_since - t->stood;
+    return t->stood > 0 && worked <= reach ? (sim_time)((double)t->stood * sim_hardware.overlap) : 0;
+}
+
+static void stand_still(sim_thread *t, sim_time from)
+{
+    if (sim_hidden(t) == 0) {
+        t->misses_since = from;
+        t->stood = 0;
+    }
+    t->stood += t->clock - from;
+}
+
+static void forget_misses(sim_thread *t)
+{
+    t->stood = 0;
+}
+
+/* Is this what it did last, too? */
+static bool is_poll(sim_thread *t, const void *pc, uintptr_t address)
+{
+    bool again = t->looked_from == pc && t->looked_at == address;
+    t->looked_from = pc;
+    t->looked_at = address;
+    return again;
+}
+
 static void fetch(sim_thread *t, sim_line *l, bool write)
 {
-    t->request = (sim_request){.line = l, .cpu = t->cpu->id, .write = write, .turn = turn};
+    t->request =
+        (sim_request){.line = l, .cpu = t->cpu->id, .write = write, .hidden = sim_hidden(t), .turn = turn};
     sim_line_ask(&t->request, t->clock);
     sim_wait();
 }
 
+static void come_ahead(sim_request *r)
+{
+    sim_thread *t = (sim_thread *)((char *)r - offsetof(sim_thread, request));
+    t->ahead = sim_now() + r->response;
+    if (t->awaits)
+        sim_resume_here(t);
+}
+
+/* An atomic operation waits for earlier stores, but asks for its line meanwhile. */
+static void drain(sim_thread *t, sim_line *l)
+{
+    sim_time from = t->clock;
+    if (!t->cpu->stores.busy)
+        return;
+    bool asks = sim_hardware.overlap > 0 && !sim_line_has(l, t->cpu->id, true);
+    t->ahead = asks ? SIM_NEVER : 0;
+    if (asks) {
+        t->request = (sim_request){
+            .line = l, .cpu = t->cpu->id, .write = true, .hidden = sim_hidden(t), .turn = come_ahead};
+        sim_line_ask(&t->request, t->clock);
+    }
+    sim_store_drain(t);
+    t->awaits = t->ahead == SIM_NEVER;
+    if (t->awaits)
+        sim_wait();
+    t->awaits = false;
+    t->clock = t->clock > t->ahead ? t->clock : t->ahead;
+    sim_sync(t);
+    stand_still(t, from);
+}
+
 static sim_line *begin(sim_thread *t, uintptr_t address)
 {
+    const sim_machine *m = &sim_hardware;
     sim_accesses++;
-    sim_charge(t, sim_hardware.cycle);
+    sim_charge(t, m->hit < m->cycle ? m->hit : m->cycle); /* less than a cycle: it does several in one */
     sim_sync(t);
     return sim_line_of(address);
 }
@@ -122,6 +192,8 @@ static void end(sim_thread *t, bool hit)
     const sim_request *r = &t->request;
     t->clock += r->response;
     if (!hit)
+        stand_still(t, r->asked);
+    if (!hit)
         trace_thread(t, r->write ? "write miss" : "read miss", sim_line_object(r->line), r->asked, t->clock);
 }
 
@@ -140,6 +212,8 @@ static uint64_t load(uintptr_t address, unsigned size, int order, const void *pc
     bool hit = have(t, l, false);
     value = sim_read(address, size);
     end(t, hit);
+    if (is_poll(t, pc, address))
+        forget_misses(t);
     if (hit)
         note_look(t, pc, address, value);
     else
@@ -151,7 +225,7 @@ static uint64_t load(uintptr_t address, unsigned size, int order, const void *pc
 static bool own(sim_thread *t, uintptr_t address)
 {
     sim_line *l = begin(t, address);
-    sim_store_drain(t);
+    drain(t, l);
     return have(t, l, true);
 }
 
@@ -165,6 +239,8 @@ static uint64_t rmw(uintptr_t address, unsigned size, enum lab_rmw op, uint64_t 
     sim_write(address, size, new);
     end(t, hit);
     sim_charge(t, sim_hardware.atomic);
+    if (is_poll(t, pc, address))
+        forget_misses(t);
     if (hit && new == old)
         note_look(t, pc, address, old);
     else
@@ -185,6 +261,8 @@ static bool cas(uintptr_t address, unsigned size, uint64_t *expected, uint64_t d
     end(t, hit);
     sim_charge(t, sim_hardware.atomic);
     *expected = old;
+    if (is_poll(t, pc, address))
+        forget_misses(t);
     if (hit && !done)
         note_look(t, pc, address, old);
     else

@@ -40,18 +40,15 @@ void sim_membarriers(void)
 
 /* ---- between two */
 
-static _Alignas(256) _Atomic uint32_t ball;
+static _Atomic uint32_t ball;
 static _Atomic uint32_t over;
 static int players[2];
-static bool busy;
 
-enum { ROUNDS = 40000, BURST = 64 }; /* short bursts: in a long one, other programs take a CPU away */
-
-static void sit_down(int player)
+void sim_run_on(int cpu)
 {
     cpu_set_t set;
     CPU_ZERO(&set);
-    CPU_SET(players[player], &set);
+    CPU_SET(cpu, &set);
     sched_setaffinity(0, sizeof set, &set);
 }
 
@@ -59,25 +56,6 @@ static int by_size(const void *a, const void *b)
 {
     double x = *(const double *)a, y = *(const double *)b;
     return (x > y) - (x < y);
-}
-
-/* One player's part of a game: waits for its turn, and gives it to the other. Returns what the best burst took per turn, in
- * nanoseconds. */
-static double play(uint32_t player)
-{
-    double best = 1e18, from = 0;
-    for (uint32_t i = 0; i < ROUNDS; i++) {
-        uint32_t turn = 2 * i + player;
-        while (atomic_load_explicit(&ball, memory_order_acquire) != turn)
-            ;
-        if (i % BURST == 0) {
-            double now = now_ns(), took = (now - from) / (2 * BURST);
-            best = i > 0 && took < best ? took : best;
-            from = now;
-        }
-        atomic_store_explicit(&ball, turn + 1, memory_order_release);
-    }
-    return best;
 }
 
 double sim_interruption;
@@ -102,40 +80,20 @@ static void be_interrupted(void)
 static void *other_player(void *unused)
 {
     (void)unused;
-    sit_down(1);
-    if (busy)
-        be_interrupted();
-    else
-        play(1);
+    sim_run_on(players[1]);
+    be_interrupted();
     return NULL;
-}
-
-/* Nanoseconds from one player to the other; negative if there is no second thread. */
-double sim_one_way(int first, int second)
-{
-    pthread_t other;
-    busy = false;
-    players[0] = first;
-    players[1] = second;
-    atomic_store(&ball, 0);
-    sit_down(0);
-    if (pthread_create(&other, NULL, other_player, NULL) != 0)
-        return -1;
-    double took = play(0);
-    pthread_join(other, NULL);
-    return took;
 }
 
 /* What a membarrier takes while another CPU is busy. */
 sim_time sim_busy_membarrier(int first, int second)
 {
     pthread_t other;
-    busy = true;
     players[0] = first;
     players[1] = second;
     atomic_store(&over, 0);
     atomic_store(&ball, 0);
-    sit_down(0);
+    sim_run_on(players[0]);
     if (pthread_create(&other, NULL, other_player, NULL) != 0)
         return 0;
     while (atomic_load(&ball) == 0) /* it is not busy yet */

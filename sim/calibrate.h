@@ -3,14 +3,25 @@
 
 #include "machine.h"
 
+#include <stdbool.h>
+
+void sim_run_on(int cpu);
+
 /* The best of some tries, for each of so many. */
 sim_time sim_best_of(void run(void), int times);
 
 enum { SIM_MEMBARRIERS = 100 };
 void sim_membarriers(void);
 
-/* Nanoseconds from a thread on one CPU to one on another that polls; negative if there is no second thread. */
-double sim_one_way(int first, int second);
+/* Nanoseconds, and what a line that another CPU has changed makes of a read. */
+typedef struct sim_line_times {
+    double read, write, upgrade;
+    double more;     /* for each line that is asked for together with another one */
+    bool read_moves; /* the line to the reader, who may write then                */
+} sim_line_times;
+
+/* calibrate_lines.c: between two CPUs; false if there is no second thread. */
+bool sim_lines(int first, int second, double atomic_ns, sim_line_times *times);
 
 /* What a membarrier takes while another CPU is busy; and how long that one is interrupted, in nanoseconds, 0 if it was not. */
 sim_time sim_busy_membarrier(int first, int second);

@@ -221,12 +221,25 @@ static sim_time latency(const sim_line *l, unsigned core, bool write, sim_distan
     return (has_copy(l, core) ? m->upgrade : m->write)[*d] + others;
 }
 
+static sim_time less(sim_time all, sim_time hidden)
+{
+    return all > hidden ? all - hidden : 0;
+}
+
 /* ---- a request's turn */
+
+static bool moves_to_readers(const sim_line *l)
+{
+    return sim_hardware.protocol == SIM_MIGRATORY && l->state == MODIFIED;
+}
 
 static void grant_read(sim_line *l, unsigned core, sim_time now)
 {
-    bool first = l->copy_count == 0;
-    if (l->owner != NOBODY) {
+    bool first = l->copy_count == 0 || moves_to_readers(l);
+    if (first) {
+        wake_pollers(l, NOBODY, now);
+        clear_copies(l);
+    } else if (l->owner != NOBODY) {
         unsigned owner = (unsigned)l->owner;
         bool keeps = sim_hardware.protocol == SIM_MOESI && l->state != EXCLUSIVE;
         if (l->state != OWNED)
@@ -260,11 +273,11 @@ static void serve(sim_request *r, sim_time now)
     } else {
         sim_distance d;
         bool owned = l->owner != NOBODY, upgrade = r->write && has_copy(l, core), cold = l->copy_count == 0;
-        sim_time all = latency(l, core, r->write, &d);
-        r->response = all - all * 2 / 5;
+        sim_time all = latency(l, core, r->write, &d), way = all * 2 / 5;
+        r->response = less(all - way, r->hidden > way ? r->hidden - way : 0);
         l->busy = now + (r->write || owned ? r->response + sim_hardware.atomic : sim_hardware.occupancy);
-        watch_transfer(l->object, r->write, upgrade, cold, r->write ? l->copy_count - upgrade : 0,
-                       d == SIM_OTHER_SOCKET);
+        watch_transfer(l->object, r->write, upgrade, cold,
+                       r->write ? l->copy_count - upgrade : moves_to_readers(l), d == SIM_OTHER_SOCKET);
         (r->write ? grant_write : grant_read)(l, core, now);
     }
     r->turn(r);
@@ -314,5 +327,5 @@ void sim_line_ask(sim_request *r, sim_time when)
     unsigned core = sim_cpus[r->cpu].core;
     if (l->home == NOBODY)
         l->home = (int)socket_of(core); /* who touches it first has it near */
-    sim_at(when + latency(l, core, r->write, &d) * 2 / 5, arrive, r, 0);
+    sim_at(when + less(latency(l, core, r->write, &d) * 2 / 5, r->hidden), arrive, r, 0);
 }

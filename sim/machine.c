@@ -5,7 +5,7 @@
 
 const char *const sim_unit_names[UNITS] = {"cpu", "core", "cluster", "socket", "machine"};
 const char *const sim_distance_names[SIM_DISTANCES] = {"core", "cluster", "socket", "remote"};
-const char *const sim_protocol_names[SIM_PROTOCOLS] = {"mesi", "moesi", "mesif"};
+const char *const sim_protocol_names[SIM_PROTOCOLS] = {"mesi", "moesi", "mesif", "migratory"};
 
 const sim_key sim_keys[KEYS] = {
 #define KEY(name, kind, member) LEAST(name, kind, member, 0)
@@ -24,6 +24,7 @@ const sim_key sim_keys[KEYS] = {
     KEY("mersenne", TIME, mersenne),
     KEY("smt", FACTOR, smt),
     KEY("stores", COUNT, stores),
+    KEY("overlap", SHARE, overlap),
     KEY("read", DISTANCES, read),
     KEY("write", DISTANCES, write),
     KEY("upgrade", DISTANCES, upgrade),

@@ -15,7 +15,7 @@ typedef enum sim_distance {
     SIM_DISTANCES
 } sim_distance;
 
-typedef enum sim_protocol { SIM_MESI, SIM_MOESI, SIM_MESIF, SIM_PROTOCOLS } sim_protocol;
+typedef enum sim_protocol { SIM_MESI, SIM_MOESI, SIM_MESIF, SIM_MIGRATORY, SIM_PROTOCOLS } sim_protocol;
 
 extern const char *const sim_protocol_names[SIM_PROTOCOLS];
 
@@ -32,6 +32,7 @@ typedef struct sim_machine {
     sim_time cycle, hit, atomic, fence, pause, look, clock, step, mersenne;
     double smt; /* how much longer things take while the other CPU of the core works */
     unsigned stores;
+    double overlap; /* the share of a miss that is hidden by those just before it */
     /* Between CPUs. */
     sim_time read[SIM_DISTANCES], write[SIM_DISTANCES], upgrade[SIM_DISTANCES];
     sim_time invalidation[SIM_DISTANCES]; /* what each copy but the farthest adds, by where it is */

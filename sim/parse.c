@@ -215,7 +215,7 @@ static bool take_protocol(parser *p)
 {
     int length = word(p), protocol = find(sim_protocol_names, SIM_PROTOCOLS, p->at, length);
     if (protocol < 0)
-        return COMPLAIN(p, "'%.*s': must be mesi, moesi or mesif", length, p->at);
+        return COMPLAIN(p, "'%.*s': must be mesi, moesi, mesif or migratory", length, p->at);
     p->machine->protocol = (sim_protocol)protocol;
     p->at += length;
     return true;

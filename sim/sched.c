@@ -283,10 +283,8 @@ void sim_yield(sim_thread *t)
     sim_wait();
 }
 
-/* True if another CPU than the waker's has to be interrupted, because it changes to this thread. */
-static bool enqueue(sim_thread *t, sim_cpu *c, sim_time when, const sim_cpu *waker)
+static void enqueue(sim_thread *t, sim_cpu *c, sim_time when)
 {
-    bool far = waker != NULL && waker != c;
     if (t->cpu != c) {
         t->cpu = c;
         watch_migration();
@@ -295,13 +293,10 @@ static bool enqueue(sim_thread *t, sim_cpu *c, sim_time when, const sim_cpu *wak
     t->away = when;
     t->state = SIM_READY;
     sim_queue_add(c, t);
-    if (is_others_turn(c->current, when) && sim_queue_first(c) == t) {
-        arm(c, far ? when + sim_hardware.ipi : when);
-        return far;
-    }
-    if (c->slice_end == SIM_NEVER)
+    if (is_others_turn(c->current, when) && sim_queue_first(c) == t)
+        arm(c, when);
+    else if (c->slice_end == SIM_NEVER)
         arm_tick(c, when);
-    return false;
 }
 
 /* It was ahead of the others when it fell asleep, and still is: the scheduler has kept it in its queue. */
@@ -311,26 +306,44 @@ static bool is_delayed(const sim_thread *t)
     return t->lag < 0 && c->current != NULL && c->idled <= t->ran && t->virtual > sim_average(c);
 }
 
-static bool wake_at(sim_thread *t, sim_cpu *c, sim_time when, const sim_cpu *waker)
+static void wake_at(sim_thread *t, sim_cpu *c, sim_time when)
 {
     if (c->current != NULL)
         account(c->current, when);
-    place(t, c);
+    if (!is_delayed(t)) {
+        t->lag = t->lag > 0 ? t->lag : 0;
+        place(t, c);
+    }
     if (c->current != NULL)
-        return enqueue(t, c, when, waker);
-    switch_in(c, t, when);
-    return waker != NULL;
+        enqueue(t, c, when);
+    else
+        switch_in(c, t, when);
+}
+
+/* Its waker has had the lock of the CPU's run queue until the interrupt was sent. If the CPU has nothing to run by now, it has
+ * waited for that lock, and finds the thread before it halts. */
+static void come(void *of, unsigned generation)
+{
+    sim_thread *t = of;
+    (void)generation;
+    if (t->goes_to->current != NULL)
+        t->goes_to->current->debt += sim_hardware.interrupt;
+    wake_at(t, t->goes_to, sim_now());
 }
 
 bool sim_wake(sim_thread *t, sim_time when, const sim_cpu *waker)
 {
     if (t->cpu->current != NULL)
         account(t->cpu->current, when);
-    if (is_delayed(t))
-        return enqueue(t, t->cpu, when, waker);
-    t->lag = t->lag > 0 ? t->lag : 0;
-    sim_cpu *c = sim_place(t);
-    return wake_at(t, c, c->current == NULL ? when + about(sim_hardware.wake) : when, waker);
+    sim_cpu *c = is_delayed(t) ? t->cpu : sim_place(t);
+    bool far = waker != NULL && waker != c;
+    if (c->current != NULL && far) {
+        t->goes_to = c;
+        sim_at(when + sim_hardware.delivery + sim_hardware.ipi, come, t, 0);
+    } else {
+        wake_at(t, c, c->current == NULL ? when + about(sim_hardware.wake) : when);
+    }
+    return far;
 }
 
 /* To the CPUs that it may use from now on. */
@@ -350,5 +363,5 @@ void sim_bind(sim_thread *t, unsigned first, unsigned end)
 
 void sim_start(sim_thread *t, sim_time when)
 {
-    wake_at(t, t->cpu, when, NULL);
+    wake_at(t, t->cpu, when);
 }

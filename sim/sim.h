@@ -54,7 +54,8 @@ struct sim_request {
     unsigned cpu;
     bool write;
     sim_time asked;               /* when */
-    sim_time response;            /* from its turn until the data is there          */
+    sim_time hidden;              /* of its latency, by misses before it               */
+    sim_time response;            /* from its turn until the data is there             */
     void (*turn)(sim_request *r); /* its turn: nobody else has the line in between */
 };
 
@@ -77,6 +78,9 @@ typedef struct sim_store {
     uintptr_t address;
     unsigned size; /* 0: a plain store, which is in memory already */
     uint64_t value;
+    bool asked;     /* for its line, which is under way */
+    sim_time there; /* when the line came, if it has */
+    sim_request request;
 } sim_store;
 
 typedef struct sim_stores {
@@ -84,9 +88,11 @@ typedef struct sim_stores {
     unsigned first, count;
     uint64_t entered, left; /* ever */
     bool busy;              /* the first is under way */
-    sim_request request;
     sim_thread *drained; /* waits for the buffer to be empty, or to have room */
 } sim_stores;
+
+/* access.c: how much of a miss that begins now is hidden by those just before it. */
+sim_time sim_hidden(const sim_thread *t);
 
 void sim_store_put(sim_thread *t, sim_line *l, uintptr_t address, unsigned size, uint64_t value);
 bool sim_store_forward(const sim_thread *t, uintptr_t address, unsigned size, uint64_t *value);
@@ -157,12 +163,19 @@ struct sim_thread {
     sim_state state;
     sim_time clock;
     sim_cpu *cpu;        /* where it runs, is queued, or ran last */
+    sim_cpu *goes_to;    /* by an interrupt that is under way     */
     unsigned first, end; /* the CPUs that it may use              */
     unsigned resumption; /* events that resume it carry this      */
     sim_time computed;
     sim_time left; /* of its computation, when it was preempted */
     sim_time debt; /* interrupts that it has not paid for yet   */
     sim_request request;
+    /* Misses one soon after the other: since when, and how long it stood still in all. */
+    sim_time misses_since, stood;
+    sim_time ahead; /* when the line comes that was asked for ahead; SIM_NEVER: it is under way */
+    bool awaits;    /* it                                                                        */
+    const void *looked_from;
+    uintptr_t looked_at; /* by the last atomic access */
     sim_thread *queued; /* the next one in a run queue */
     int64_t virtual;    /* CPU time as the scheduler of its CPU counts it */
     int64_t deadline;   /* in virtual time: when its slice is used up     */

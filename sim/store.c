@@ -1,6 +1,7 @@
 /* store.c - store buffers: a store that misses does not hold up its thread
  *
- * Stores become visible in the order in which they were made, as on x86. A plain store is in memory at once, because
+ * Stores become visible in the order in which they were made, as on x86. Where misses overlap, each asks for its line at
+ * once. A plain store is in memory at once, because
  * the compiled code makes it; nobody may look at it before a later release anyway.
  */
 #include "sim.h"
@@ -28,9 +29,20 @@ static void finish_first(sim_cpu *c, sim_time when)
 
 static void turn(sim_request *r)
 {
-    sim_time there = sim_now() + r->response;
-    trace_stores(&sim_cpus[r->cpu], "store", sim_line_object(r->line), r->asked, there);
-    finish_first(&sim_cpus[r->cpu], there);
+    sim_cpu *c = &sim_cpus[r->cpu];
+    sim_store *s = (sim_store *)((char *)r - offsetof(sim_store, request));
+    s->there = sim_now() + r->response;
+    s->asked = false;
+    trace_stores(c, "store", sim_line_object(r->line), r->asked, s->there);
+    if (s == &c->stores.entries[c->stores.first])
+        finish_first(c, s->there);
+}
+
+static void ask(sim_cpu *c, sim_store *s, sim_time when, sim_time hidden)
+{
+    s->asked = true;
+    s->request = (sim_request){.line = s->line, .cpu = c->id, .write = true, .hidden = hidden, .turn = turn};
+    sim_line_ask(&s->request, when);
 }
 
 static void wake_waiter(sim_stores *b)
@@ -41,7 +53,7 @@ static void wake_waiter(sim_stores *b)
         sim_resume_at(t, sim_now());
 }
 
-/* The first store gets under way; called while `busy`. */
+/* The first store gets under way, if it is not; called while `busy`. */
 static void start(void *of, unsigned generation)
 {
     (void)generation;
@@ -53,13 +65,14 @@ static void start(void *of, unsigned generation)
         b->busy = false;
         return;
     }
-    sim_line *l = b->entries[b->first].line;
-    if (sim_line_has(l, c->id, true)) {
-        finish_first(c, sim_now() + sim_hardware.cycle);
-        return;
-    }
-    b->request = (sim_request){.line = l, .cpu = c->id, .write = true, .turn = turn};
-    sim_line_ask(&b->request, sim_now());
+    sim_store *s = &b->entries[b->first];
+    sim_time now = sim_now() + sim_hardware.cycle;
+    if (s->asked)
+        return; /* its turn finishes it */
+    if (sim_line_has(s->line, c->id, true))
+        finish_first(c, s->there > now ? s->there : now);
+    else /* or somebody has taken it again */
+        ask(c, s, sim_now(), 0);
 }
 
 static bool joins_last(const sim_stores *b, const sim_line *l, unsigned size)
@@ -75,8 +88,11 @@ void sim_store_put(sim_thread *t, sim_line *l, uintptr_t address, unsigned size,
         return;
     if (b->count >= sim_hardware.stores)
         sim_store_drain(t);
-    b->entries[(b->first + b->count++) % SIM_STORES_MOST] = (sim_store){l, address, size, value};
+    sim_store *s = &b->entries[(b->first + b->count++) % SIM_STORES_MOST];
+    *s = (sim_store){.line = l, .address = address, .size = size, .value = value};
     b->entered++;
+    if (sim_hardware.overlap > 0 && !sim_line_has(l, t->cpu->id, true))
+        ask(t->cpu, s, t->clock, sim_hidden(t));
     if (!b->busy) {
         b->busy = true;
         sim_at(t->clock, start, t->cpu, 0);

@@ -163,21 +163,39 @@ static int os_index(hwloc_topology_t t, unsigned cpu)
     return pu != NULL ? (int)pu->os_index : 0;
 }
 
-/* In this model a ball takes 1.6 latencies, and the time of about four loads that hit. */
-static const double crossing = 1.6;
+static sim_time at_least(double ns, sim_time least)
+{
+    sim_time time = ns > 0 ? (sim_time)(ns * 1000) : 0;
+    return time > least ? time : least;
+}
+
+/* The nearest other CPU tells what protocol it is, and how far misses overlap. */
+static void take_protocol(sim_machine *m, const sim_line_times *l)
+{
+    double hidden = l->write > 0 ? 1 - l->more / l->write : 0;
+    m->protocol = l->read_moves ? SIM_MIGRATORY : SIM_MOESI;
+    m->overlap = hidden < 0 ? 0 : hidden > 1 ? 1 : hidden;
+}
 
 static void measure_lines(sim_machine *m, hwloc_topology_t t)
 {
-    unsigned core = m->cpus_per_core, cluster = core * m->cores_per_cluster,
-             socket = cluster * m->clusters_per_socket;
-    const unsigned partners[SIM_DISTANCES] = {1, core, cluster, socket};
-    for (int d = 0; d < SIM_DISTANCES; d++) {
-        bool there = partners[d] < sim_machine_cpus(m) &&
-                     (d == 0 || partners[d] > partners[d - 1] || partners[d] == 1);
-        double ns = there ? sim_one_way(os_index(t, 0), os_index(t, partners[d])) : -1;
-        sim_time before = d > 0 ? m->read[d - 1] : m->hit;
-        sim_time latency = ns > 0 ? (sim_time)((ns * 1000 - 4 * (double)m->hit) / crossing) : before;
-        m->read[d] = m->write[d] = m->upgrade[d] = latency > before ? latency : before;
+    const unsigned units[SIM_DISTANCES] = {m->cpus_per_core, m->cores_per_cluster, m->clusters_per_socket,
+                                           m->sockets};
+    unsigned partner = 1;
+    bool known = false;
+    m->read[0] = m->write[0] = m->upgrade[0] = m->hit;
+    for (int d = 0; d < SIM_DISTANCES; partner *= units[d++]) {
+        sim_line_times l = {0};
+        int before = d > 0 ? d - 1 : 0;
+        bool there =
+            units[d] > 1 && sim_lines(os_index(t, 0), os_index(t, partner), (double)m->atomic / 1000, &l);
+        m->read[d] = at_least(l.read, m->read[before]);
+        m->write[d] = at_least(l.write, m->write[before]);
+        m->upgrade[d] = at_least(l.upgrade, m->upgrade[before]);
+        if (there && !known && d > SIM_SAME_CORE) {
+            take_protocol(m, &l);
+            known = true;
+        }
     }
 }
 
@@ -226,8 +244,8 @@ static void measure_kernel(sim_machine *m, hwloc_topology_t t)
 
 const char *sim_source_this(const char *key)
 {
-    static const char *const assumed[] = {"protocol", "smt",       "stores", "invalidation", "occupancy",
-                                          "memory",   "migration", "slice",  "hot",          "line"};
+    static const char *const assumed[] = {"smt",       "stores", "invalidation", "occupancy", "memory",
+                                          "migration", "slice",  "hot",          "line"};
     static const char *const units[] = {"cpu", "core", "cluster", "socket"};
     for (size_t i = 0; i < sizeof assumed / sizeof assumed[0]; i++)
         if (strcmp(key, assumed[i]) == 0)

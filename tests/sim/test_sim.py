@@ -140,6 +140,8 @@ def every_number_of_a_machine_counts():
     check(queueing[1] > 1.2 * queueing[0], f"futex-wait: {queueing}")
     looking = [point(asleep, "--set", f"look {time}")["runs"][0]["cpu_s"] for time in ("0ns", "90ns")]
     check(looking[1] > 1.2 * looking[0], f"look: {looking}")
+    hidden = [point(sockets, "--set", f"overlap {share}")["median"] for share in ("0", "1")]
+    check(hidden[1] > 1.2 * hidden[0], f"overlap: {hidden}")
 
 
 @test
@@ -148,6 +150,40 @@ def protocols_differ():
     rates = {protocol: simulate("mutexbench", *BRIEF, "--machine", "x5-2", "--wait", "spin", "--lock", "ticket", "--threads", "4", "--pin",
                                 "scatter", "--set", f"protocol {protocol}")["points"][0]["median"] for protocol in ("mesi", "moesi", "mesif")}
     check(rates["moesi"] < rates["mesif"] < rates["mesi"], f"{rates}")
+
+
+@test
+def a_migratory_line_goes_to_who_reads_it():
+    """A thread reads what another one has changed, and changes it: with the line it has got the right to."""
+
+    def point(protocol):
+        return simulate("mutexbench", *BRIEF, "--machine", "x5-2", "--wait", "spin", "--lock", "mcs", "--threads", "8", "--preset", "reciprocating-fig1a",
+                        "--set", f"protocol {protocol}")["points"][0]
+
+    shared, moved = (point(p)["runs"][0]["simulated"]["lines"]["data"] for p in ("moesi", "migratory"))
+    check(shared["upgrades"] > 0.9 and moved["upgrades"] < 0.2, f"upgrades of the data: {shared}, {moved}")
+
+
+@test
+def what_follows_from_a_poll_is_not_asked_for_before():
+    """The ball comes, and then its line is asked for to throw it back."""
+
+    def ns(share):
+        b = simulate("pingpong", "--machine", "laptop-8", "--duration", "1ms", "--set", f"overlap {share}")
+        return max(p["median"] for p in b["points"])
+
+    check(ns(0) == ns(1), f"{ns(0)}, {ns(1)}")
+
+
+@test
+def a_thread_that_is_woken_comes_when_the_interrupt_was_sent():
+    """Where other programs run, which it preempts."""
+
+    def rate(*change):
+        return simulate("mutexbench", "--machine", "vm-2", "--lock", "mcs", "--threads", "2", "--wait", "park", "--cs", "20us", "--load", "2",
+                        "--duration", "60ms", "--warm-up", "1ms", *change)["points"][0]["median"]
+
+    check(rate("--set", "delivery 90us") < 0.5 * rate(), "delivery")
 
 
 @test
@@ -196,7 +232,7 @@ def woken_threads_may_stay_where_they_slept():
 
     leaves, stays = run(0), run(1)
     check(leaves["migrations"] > 50 and stays["migrations"] == 0, f"migrations: {leaves['migrations']}, {stays['migrations']}")
-    check(leaves["value"] > 1.1 * stays["value"], f"{leaves['value']}, {stays['value']}")
+    check(leaves["value"] > 1.07 * stays["value"], f"{leaves['value']}, {stays['value']}")
 
 
 @test
