@@ -104,6 +104,7 @@ def answer_late(path, seconds, ready):
         s.listen()
         ready.set()
         client, _ = s.accept()
+        client.recv(64)  # else the end of this process takes the answer back
         end = time.monotonic() + seconds
         while time.monotonic() < end:
             pass
