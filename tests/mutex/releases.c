@@ -62,8 +62,8 @@ static void a_share_is_cut_when_sections_turn_out_short(const lock_info *unused)
         do {
             behind(1, PAWL_AWAKE, UP);
             mutex.step = cases[i].step;
-            before = mutex.looked = (uint16_t)pawl_ticks();
-            before = pawl_ticks();
+            before = begun;
+            mutex.looked = (uint16_t)before;
             pawl_mutex_unlock(&mutex);
             after = pawl_ticks();
         } while (mutex.step < cases[i].step || after - before > PAWL_TICKS(LOOK)); /* it was late */
