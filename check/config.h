@@ -26,12 +26,13 @@ extern uint32_t check_coin;      /* one in so many, where a lock tosses a coin  
 #define PAWL_COIN_MOST      check_coin
 #define PAWL_HAPAX_GRACE    1
 
-/* A share of pawl_mutex is over as soon as its waiter looks at the clock again, and nobody spins before sleeping. */
-#define PAWL_MUTEX_ROUND                0
+/* Shares of pawl_mutex are some ticks, of which the clock makes one whenever it is looked at, and nobody spins before sleeping.
+ * The first is longer than the others, so that looks cut it. */
+#define PAWL_MUTEX_ROUND                8192
 #define PAWL_MUTEX_SHARE                1024
 #define PAWL_MUTEX_SHORT                1024
 #define PAWL_MUTEX_GRACE                2048
-#define PAWL_MUTEX_LOOK                 0
+#define PAWL_MUTEX_LOOK                 2048
 #define PAWL_MUTEX_RARE                 2048
 #define PAWL_MUTEX_LONG                 1024000000
 #define PAWL_MUTEX_YIELDS               1

@@ -193,8 +193,11 @@ static deed due(pawl_mutex *m, const pawl_sleeper *head, uint32_t now)
     m->step = next_step(m, now);
     m->looked = (uint16_t)now;
     uint32_t most = PAWL_TICKS(share(m, head));
-    if (pawl_mutex_left(m, now) > most)
+    if (pawl_mutex_left(m, now) > most) {
         m->due = now + most;
+        if ((int16_t)(m->attend - (uint16_t)m->due) > 0) /* the head may sleep, with a timer for later */
+            m->attend = (uint16_t)m->due;
+    }
     atomic_store_explicit(&m->patience, m->step, memory_order_relaxed);
     if (pawl_mutex_left(m, now) == 0 && now - m->due >= PAWL_TICKS(PAWL_MUTEX_GRACE))
         return HAND_OFF;
@@ -211,11 +214,23 @@ static deed due(pawl_mutex *m, const pawl_sleeper *head, uint32_t now)
     return GIVE_WAY; /* the head was woken and does not run, or it would have asked */
 }
 
+/* A request came within the section: if that was long ago, sections are longer than was known. Where heads ask within every
+ * section, no release looks. */
+static void learn_from_request(pawl_mutex *m, uint32_t now)
+{
+    uint8_t step = next_step(m, now);
+    if (step < m->step)
+        m->step = step;
+}
+
 static deed judge(pawl_mutex *m, const pawl_sleeper *head, uint32_t now)
 {
-    return pawl_mutex_bits(m) & PAWL_M_HANDOFF ? HAND_OFF
-           : pawl_mutex_bits(m) & PAWL_M_TIMED ? due(m, head, now)
-                                               : ROUSE;
+    uint32_t bits = pawl_mutex_bits(m);
+    if (bits & PAWL_M_HANDOFF) {
+        learn_from_request(m, now);
+        return HAND_OFF;
+    }
+    return bits & PAWL_M_TIMED ? due(m, head, now) : ROUSE;
 }
 
 /* A head that has asked spins, or sleeps with a timer: it comes even if this thread loses its CPU before it wakes it.

@@ -161,8 +161,10 @@ static void depart(pawl_mutex *m, pawl_sleeper *w)
 static void ask_if_due(pawl_mutex *m, pawl_sleeper *w, head *h)
 {
     pawl_bucket *b = pawl_bucket_lock(m);
-    if (state(w) != PAWL_OWNER && pawl_mutex_left(m, pawl_ticks()) == 0) {
+    uint32_t now = pawl_ticks();
+    if (state(w) != PAWL_OWNER && pawl_mutex_left(m, now) == 0) {
         pawl_mutex_set_bits(m, PAWL_M_ASKS, pawl_mutex_bits(m) | PAWL_M_HANDOFF);
+        m->looked = (uint16_t)now; /* the section lasts from now on, at least */
         h->asked = true;
         h->stays = m->step == 0 && !h->timed; /* every release reads the clock */
     }

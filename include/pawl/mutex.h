@@ -1,9 +1,9 @@
 /* mutex.h - the mutex for most programs: barging with a bound in time, and waiters that sleep
  *
  * Admission   none: whoever comes while it is free; but the head of the queue gets a hand-off once others have barged
- *             past it for its share: 40 us where sections take less than 0.6 us, 150 us where they take less than 5 us, else
- *             4 ms divided by the number of waiters, 150 us at least. In the queue, a thread that has not competed for
- *             50 us goes before those that have, unless they have waited for 16 ms
+ *             past it for its share: about 40 us where releases are less than 0.6 us apart, 150 us where they are less
+ *             than 5 us apart, else 4 ms divided by the number of waiters, 150 us at least. In the queue, a thread that
+ *             has not competed for 50 us goes before those that have, unless they have waited for 16 ms
  * Bypass      by time: once its share is over and it runs, the head of the queue is passed by the section under way
  *             and at most one that slipped in; if it cannot run, by those of another millisecond, or 263 of them
  * Space       3 words per lock, none per thread; a queue of waiters in a process-wide table
@@ -56,9 +56,9 @@ typedef struct pawl_mutex {
     PAWL_HOLE(pthread_meta)
     /* Guarded by the bucket's lock, like the queue. Times are in ticks of 1024 ns. */
     uint32_t due;            /* when the head's share is over                    */
-    uint16_t looked;         /* when an owner last read the clock                */
+    uint16_t looked;         /* when an owner last read the clock, or a head asked    */
     uint16_t attend;         /* when an owner may yield to the head, or wake it  */
-    uint8_t step;            /* releases between the last two readings           */
+    uint8_t step;            /* releases until the next reading                  */
     _Atomic(uint8_t) losses; /* wake-ups of heads in a row that found it taken   */
     uint8_t skips;           /* releases in a row that did not wait for the bucket; the owner's */
 } pawl_mutex;

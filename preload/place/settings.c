@@ -1,8 +1,8 @@
 /* settings.c - the ways to set pawl_mutex
  *
  *   spin    newcomers look for longer before they queue up: for short sections, and no more threads than CPUs
- *   prompt  where sections take 0.6 us or more, waiters are passed over for a quarter of the time: shorter waits, for more
- *           hand-offs
+ *   prompt  where releases are 0.6 us apart or more, waiters are passed over for a quarter of the time: shorter waits, for
+ *           more hand-offs
  */
 #include "settings.h"
 

@@ -396,6 +396,8 @@ static void it_asks_when_its_share_is_over(const lock_info *unused)
         before = mutex.due = pawl_ticks() - 1;
         h = (head){.slept = true};
         CHECK(!compete(&mutex, w, &h) && h.asked && queue() == (UP | PAWL_M_HANDOFF), "does not ask");
+        uint32_t took = pawl_ticks() - before;
+        CHECK(took > UINT16_MAX || (uint16_t)(mutex.looked - before - 1) < took, "does not say when");
     } while (yields == 0 && pawl_ticks() - before > PAWL_TICKS(PAWL_MUTEX_STAY));
     CHECK(h.stays && yields == 1, "does not stay up for long sections");
     w = behind(1, PAWL_AWAKE, UP);

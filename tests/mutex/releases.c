@@ -49,14 +49,15 @@ static void shares_are_short_where_sections_are(const lock_info *unused)
     }
 }
 
-/* The share of a fresh mutex is long, since nobody knows of its sections yet. */
+/* The share of a fresh mutex is long, since nobody knows of its sections yet. A look that finds sections shorter cuts what is
+ * left to the share that it knows now, and whoever lies in its sleep beyond that is woken. */
 static void a_share_is_cut_when_sections_turn_out_short(const lock_info *unused)
 {
     (void)unused;
     static const struct {
         uint8_t step;
         uint32_t share;
-    } cases[] = {{0, ROUND}, {3, SHARE}, {63, SHORT}};
+    } cases[] = {{0, ROUND}, {1, SHARE}, {15, SHORT}, {63, SHORT}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         uint32_t before, after;
         do {
@@ -64,12 +65,51 @@ static void a_share_is_cut_when_sections_turn_out_short(const lock_info *unused)
             mutex.step = cases[i].step;
             before = begun;
             mutex.looked = (uint16_t)before;
+            mutex.attend = (uint16_t)(before + 2 * PAWL_TICKS(ROUND));
             pawl_mutex_unlock(&mutex);
             after = pawl_ticks();
         } while (mutex.step < cases[i].step || after - before > PAWL_TICKS(LOOK)); /* it was late */
         uint32_t most = PAWL_TICKS(cases[i].share);
-        CHECK(mutex.due - after <= most && mutex.due - before + 1 >= most, "step %u: %u ticks", cases[i].step,
+        CHECK(mutex.due - after <= most && mutex.due - before >= most, "step %u: %u ticks", cases[i].step,
               mutex.due - after);
+        uint32_t attend = cases[i].share == ROUND ? before + 2 * PAWL_TICKS(ROUND) : mutex.due;
+        CHECK(mutex.attend == (uint16_t)attend, "step %u: who sleeps is woken when it was to be",
+              cases[i].step);
+    }
+}
+
+static void a_look_prolongs_no_share(const lock_info *unused)
+{
+    (void)unused;
+    for (unsigned step = 0; step < 256; step += 51) {
+        behind(1, PAWL_AWAKE, UP);
+        mutex.step = (uint8_t)step;
+        uint32_t due = mutex.due = pawl_ticks() + 10;
+        mutex.looked = (uint16_t)pawl_ticks();
+        pawl_mutex_unlock(&mutex);
+        CHECK(mutex.due == due, "step %u: %u ticks more", step, mutex.due - due);
+    }
+}
+
+/* Where heads ask within every section, no release looks. */
+static void a_request_tells_how_long_sections_are(const lock_info *unused)
+{
+    (void)unused;
+    static const struct {
+        uint32_t ago;
+        uint8_t before, after;
+    } cases[] = {{5 * LOOK / 1024, 63, 0}, {2 * LOOK / 1024, 63, 31}, {0, 63, 63}, {0, 0, 0}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        uint32_t asked, after;
+        do {
+            behind(1, PAWL_AWAKE, ASKED);
+            mutex.step = cases[i].before;
+            asked = pawl_ticks() - cases[i].ago;
+            mutex.looked = (uint16_t)asked;
+            pawl_mutex_unlock(&mutex);
+            after = pawl_ticks();
+        } while (after - asked > cases[i].ago + PAWL_TICKS(LOOK) / 2); /* it was late */
+        CHECK(mutex.step == cases[i].after, "from %u to %u", cases[i].before, mutex.step);
     }
 }
 
@@ -455,7 +495,7 @@ static void looks_are_as_rare_as_sections_are_short(const lock_info *unused)
 {
     (void)unused;
     bool seen[3] = {false, false, false};
-    static const uint16_t agos[] = {0, 2 * LOOK / 1024, 1000};
+    static const uint16_t agos[] = {0, 2 * LOOK / 1024, 5 * LOOK / 1024};
     for (size_t k = 0; !seen[0] || !seen[1] || !seen[2]; k = (k + 1) % 3) {
         static const uint8_t steps[][3] = {{0, 1, 0}, {1, 3, 0}, {3, 7, 1}, {127, 255, 63}, {255, 255, 127}};
         for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
@@ -553,6 +593,8 @@ static const promise promises[] = {
     ONE("mutex", waiters_divide_a_round),
     ONE("mutex", shares_are_short_where_sections_are),
     ONE("mutex", a_share_is_cut_when_sections_turn_out_short),
+    ONE("mutex", a_look_prolongs_no_share),
+    ONE("mutex", a_request_tells_how_long_sections_are),
     ONE("mutex", a_share_begins_once),
     ONE("mutex", the_first_to_queue_up_forgets_what_was),
     ONE("mutex", nobody_is_patient_with_a_new_head),
