@@ -1,7 +1,7 @@
 /* mutex.h - the mutex for most programs: barging with a bound in time, and waiters that sleep
  *
  * Admission   none: whoever comes while it is free; but the head of the queue gets a hand-off once others have barged
- *             past it for its share: about 40 us where releases are less than 0.6 us apart, 150 us where they are less
+ *             past it for its share: about 20 us where releases are less than 0.6 us apart, 150 us where they are less
  *             than 5 us apart, else 4 ms divided by the number of waiters, 150 us at least. In the queue, a thread that
  *             has not competed for 50 us goes before those that have, unless they have waited for 16 ms
  * Bypass      by time: once its share is over and it runs, the head of the queue is passed by the section under way

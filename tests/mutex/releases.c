@@ -7,7 +7,7 @@
 #include <errno.h>
 #include <sched.h>
 
-enum { SHARE = 150000, SHORT = 40000, GRACE = 1000000, LOOK = 10000, RARE = 50000 }; /* as in src/mutex.c */
+enum { SHARE = 150000, SHORT = 20000, GRACE = 1000000, LOOK = 10000, RARE = 50000 }; /* as in src/mutex.c */
 
 /* ---- the queue */
 
