@@ -15,27 +15,20 @@ static summary summary_of(const point *p, size_t field)
     return s;
 }
 
-static bool is_above_0(const point *p, size_t field)
-{
-    for (size_t i = 0; i < p->run_count; i++)
-        if (!(run_value(p, i, field) > 0))
-            return false;
-    return true;
-}
-
 /* How many times b's value a's is: in the same round, if they have the same, or else in any two runs. NANs if one is
- * missing, both are the same point, or any run has no value or 0: the others alone would be a choice of rounds. */
+ * missing, both are the same point, or any run has no value, or b's is 0: the others alone would be a choice of rounds. */
 static ratio relate(const point *a, const point *b, size_t field)
 {
     ratio times = {NAN, NAN, NAN, NAN};
-    if (a == NULL || b == NULL || a == b || !is_above_0(a, field) || !is_above_0(b, field))
+    if (a == NULL || b == NULL || a == b)
         return times;
     double *x = allocate(a->run_count, sizeof *x), *y = allocate(b->run_count, sizeof *y);
     if (have_same_rounds(a, b)) {
         times = ratio_of_pairs(x, round_quotients(a, b, field, x));
     } else {
         size_t n = run_values(a, field, x), m = run_values(b, field, y);
-        times = ratio_of(x, n, y, m);
+        if (n == a->run_count && m == b->run_count)
+            times = ratio_of(x, n, y, m);
     }
     free(x);
     free(y);

@@ -32,7 +32,7 @@ typedef struct ratio {
 
 ratio ratio_of(const double *a, size_t a_count, const double *b, size_t b_count);
 
-/* The same of runs in pairs, given their quotients, which are above 0 and finite: the median of the geometric means of
+/* The same of runs in pairs, given their quotients, which are from 0 on and finite: the median of the geometric means of
  * any two of them, also of each with itself (again Hodges and Lehmann's), and the interval that belongs to Wilcoxon's
  * signed rank test. NANs if there are none. */
 ratio ratio_of_pairs(const double *quotients, size_t count);

@@ -10,8 +10,8 @@ function heatColour(times) {
 /* What a map shows: how many times better than the reference a row is, and what is written there. The longest wait of all
  * runs is one of a single round, which the reference's longest need not be of. */
 const heatMaps = [
-  { title: "Throughput, as a multiple of the C library's", times: (r) => (r.reference ? 1 : r.ratio), text: (r) => (r.reference ? "1.00" : digits(r.ratio)) },
-  { title: "Worst wait", times: (r, glibc) => glibc?.worst_wait_ns / r.worst_wait_ns, text: (r) => duration(r.worst_wait_ns), has: "worst_wait_ns" },
+  { title: "Throughput, as a multiple of the C library's", times: (r) => (r.reference ? 1 : r.ratio), text: (r) => (r.reference && r.min > 0 ? "1.00" : digits(r.ratio)) },
+  { title: "Worst wait", times: (r, glibc) => (glibc?.worst_wait_ns ?? NaN) / r.worst_wait_ns, text: (r) => duration(r.worst_wait_ns), has: "worst_wait_ns" },
   { title: "99th percentile of the waits of a thread that rarely asks", times: (r) => (r.reference ? 1 : r.p99_ratio), text: (r) => duration(r.p99_ns), has: "p99_ns" },
 ];
 
@@ -25,7 +25,7 @@ function heatCell(map, row, glibc) {
   if (!row) return make("td", {}, "–");
   const cell = make("td", { class: "heat" }, map.text(row));
   const times = map.times(row, glibc);
-  if (times > 0 && Number.isFinite(times)) cell.style.backgroundColor = heatColour(times);
+  if (Number.isFinite(times)) cell.style.backgroundColor = heatColour(times);
   if (row.doubts.length) cell.append(" ", make("span", { class: "mark", title: row.doubts.join("\n"), role: "note", "aria-label": row.doubts.join("; ") }, "?"));
   return cell;
 }
@@ -46,5 +46,6 @@ function heatOf(section) {
   if (section.workload !== "grid") return [];
   return [...heatMaps.flatMap((map) => heatTable(section, map)),
     make("p", { class: "note" }, "Blue is better than the C library's mutex in the same cell, orange is worse; the full colour is four times. "
+    + "– is a lock that was not measured there, or, of multiples, a cell in which the C library's mutex did nothing in one of the rounds. "
     + "Throughput and the 99th percentile are compared round by round, the longest wait of all runs with the longest of all.")];
 }

@@ -103,7 +103,7 @@ const rankingNote = "Each run of a lock is related to the run of the reference i
   + "was slower in another: the ratio is Hodges and Lehmann's estimate of these quotients, and the interval is the one that belongs to "
   + "Wilcoxon's signed rank test. It assumes that the logarithms of the quotients lie symmetrically "
   + "about the true one, and is exact for up to 60 rounds. Where so few rounds cannot give 95 %, it says what they can. "
-  + "Above 1 is faster than the reference. There is no ratio if one of the two did nothing in a round. Locks that differ in their number of "
+  + "Above 1 is faster than the reference. There is no ratio if the reference did nothing in a round. Locks that differ in their number of "
   + "runs have no rounds in common: every run of one is compared with every run of the other (Mann and Whitney's test). Rounds are those of one "
   + "run of pawl bench: what was measured in several, and merged, is paired by its order.";
 

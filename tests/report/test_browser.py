@@ -311,3 +311,35 @@ def page_colours_a_map_by_what_was_measured_in_the_same_round():
         throughput, _, rare = b.run(CELLS)
     check(throughput[3][1][0] == "4.00" and re.match(r"rgba\(0, 114, 178, 0\.6", throughput[3][1][1]), f"throughput: {throughput[3]}")
     check(rare[1][1][0] == rare[1][2][0] == "1.00 µs" and re.match(r"rgba\(213, 94, 0, 0\.6", rare[1][1][1]), f"waits: {rare[1]}")
+
+
+@test
+def page_colours_a_map_of_worst_waits_by_how_much_shorter_they_are():
+    g = grid()
+    for p in g["points"]:
+        for run in p["runs"]:
+            if run["worst_wait_ns"] is not None:
+                run["worst_wait_ns"] = {"pawl_mutex": 2e4, "glibc": 8e4, "ck_mcs": 1e5}[p["lock"]]
+    with folder() as f:
+        worst = opened(f, {"grid": g}).run(CELLS)[1]
+    ours, glibc, longer = worst[1][1:]
+    check(ours[0] == "20.0 µs" and re.match(r"rgba\(0, 114, 178, 0\.6", ours[1]), f"a quarter of glibc's: {ours}")
+    check(glibc[0] == "80.0 µs" and glibc[1] == "rgba(0, 114, 178, 0)", f"glibc's: {glibc}")
+    check(longer[0] == "100 µs" and re.match(r"rgba\(213, 94, 0, 0\.09", longer[1]), f"0.8 times as short: {longer}")
+
+
+@test
+def page_shows_on_a_map_who_did_nothing():
+    g = grid()
+    for p in g["points"]:
+        for i, run in enumerate(p["runs"]):
+            if (p["lock"], p["variant"]) == ("pawl_mutex", "cs 1, ncs 0") or (p["lock"], p["variant"]) == ("glibc", "cs 20us, ncs 0") and i == 3:
+                run["value"] = 0
+    with folder() as f:
+        b = opened(f, {"grid": g})
+        throughput = b.run(CELLS)[0]
+        legend = b.run("return [...document.querySelectorAll('p.note')].map((note) => note.textContent).find((text) => text.startsWith('Blue'))")
+    check(throughput[1][1][0] == "0" and re.match(r"rgba\(213, 94, 0, 0\.6", throughput[1][1][1]), f"it did nothing: {throughput[1][1]}")
+    check([cell[0] for cell in throughput[2][1:]] == ["–"] * 3, f"multiples of a glibc that did nothing in a round: {throughput[2]}")
+    check(throughput[1][2][0] == throughput[3][2][0] == "1.00", f"{throughput}")
+    check("– is a lock that was not measured there, or, of multiples, a cell in which the C library's mutex did nothing in one of the rounds" in legend, legend)

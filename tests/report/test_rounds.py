@@ -94,18 +94,39 @@ def is_unknown(row):
 
 
 @test
-def report_has_no_ratio_if_a_lock_or_the_reference_did_nothing_in_a_round():
+def report_has_no_ratio_if_the_reference_did_nothing_in_a_round():
     """Of rounds that are left, glibc's are the best: 0.5 from two of seven, where it does 0.57 and mcs 1 on average."""
     with folder() as f:
         seldom = point("glibc", 2, [0, 0, 2.0, 0, 0, 2.0, 0])
         rows = rows_of(f, point("mcs", 2, [1.0] * 7), point("tts", 2, [1.0, 0] * 3 + [1.0]), point("clh", 2, [1.0] * 6), seldom)
         check(all(is_unknown(rows[lock]) for lock in ["mcs", "tts", "clh"]), str(rows))
         check([rows[lock]["runs"] for lock in ["mcs", "clh", "glibc"]] == [7, 6, 7], "it says that there are fewer runs")
-        for options in [{}, {"unit": "ns", "higher_is_better": False}]:
-            rows = rows_of(f, point("mcs", 2, [1.0] * 4 + [0]), point("tts", 2, [0.0] * 5), point("ticket", 2, [2.0] * 5), point("clh", 2, [1.0] * 5 + [0]),
-                           point("glibc", 2, [1.0] * 5), **options)
-            check(all(is_unknown(rows[lock]) for lock in ["mcs", "tts", "clh"]), str(rows))
-            check(rows["ticket"]["ratio"] == (0.5 if options else 2), "others are related as ever")
+
+
+@test
+def report_knows_that_a_lock_that_did_nothing_is_0_times_as_fast():
+    """A mean of any quotient and 0 is 0; of five, none leaves 15 means, of which 5, 9 and 15 are of a 0 if there are 1, 2 and 5."""
+    with folder() as f:
+        runs = {"mcs": [1.0] * 4 + [0], "tts": [0.0, 1, 1, 1, 0], "ticket": [0.0] * 5, "clh": [1.0] * 5 + [0], "hemlock": [2.0] * 5}
+        def points(reference): return [*(point(lock, 2, values) for lock, values in runs.items()), point("glibc", 2, reference)]
+        rows = rows_of(f, *points([1.0] * 5))
+        got = {lock: [rows[lock][k] for k in ("ratio", "low", "high")] for lock in runs}
+        check(got == {"mcs": [1, 0, 1], "tts": [0, 0, 1], "ticket": [0, 0, 0], "clh": [1, 0, 1], "hemlock": [2, 2, 2]}, str(got))
+        rows = rows_of(f, *points([1.0] * 5), unit="ns", higher_is_better=False)
+        check(all(is_unknown(rows[lock]) for lock in ["mcs", "tts", "ticket", "clh"]) and rows["hemlock"]["ratio"] == 0.5, "it took no time at all")
+
+
+@test
+def report_relates_all_to_glibcs_default_mutex():
+    """Whichever of its mutexes comes first in the file."""
+    locks = ["glibc_normal", "mcs", "glibc", "pthread"]
+    for order in [locks, locks[::-1]]:
+        with folder() as f:
+            rows = rows_of(f, *(point(lock, 2, [1e6 * (1 + locks.index(lock))] * 5) for lock in order))
+        check([lock for lock in locks if rows[lock]["reference"]] == ["glibc"] and rows["mcs"]["ratio"] == 0.666667, f"{order}: {rows}")
+        with folder() as f:
+            rows = rows_of(f, *(point(lock, 2, [1e6] * 5) for lock in order if lock != "glibc"))
+        check([lock for lock in locks if lock in rows and rows[lock]["reference"]] == ["glibc_normal"], f"{order} without glibc: {rows}")
 
 
 @test
