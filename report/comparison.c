@@ -94,17 +94,22 @@ static change compare_points(const comparison *of, const point *a, const point *
     return c;
 }
 
-/* A run that got nothing done leaves no ratio; then the medians say which way it went. */
+/* A run that got nothing done leaves no estimate; then it is that of the medians, of which one may be 0, but not both. */
+static double speed_of(const change *c, bool higher_is_better)
+{
+    if (!isnan(c->speed.estimate))
+        return c->speed.estimate;
+    return higher_is_better ? c->b_median / c->a_median : c->a_median / c->b_median;
+}
+
 static verdict judge(const change *c, double threshold, bool higher_is_better)
 {
-    bool better = (c->b_median > c->a_median) == higher_is_better;
     if (c->adjusted > significance || c->a_median == c->b_median)
         return NO_CHANGE;
-    if (isnan(c->speed.estimate))
-        return better ? FASTER : SLOWER;
-    if (c->speed.estimate <= 1 - threshold && c->speed.estimate < 1)
+    double speed = speed_of(c, higher_is_better);
+    if (speed <= 1 - threshold && speed < 1)
         return SLOWER;
-    return c->speed.estimate >= 1 + threshold && c->speed.estimate > 1 ? FASTER : NO_CHANGE;
+    return speed >= 1 + threshold && speed > 1 ? FASTER : NO_CHANGE;
 }
 
 /* Two distributions that do not overlap at all are the clearest that this many runs can show. */

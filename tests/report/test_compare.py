@@ -80,6 +80,31 @@ def compare_speed_is_the_median_ratio_with_the_interval_of_the_test():
 
 
 @test
+def compare_interval_of_many_runs_is_that_of_the_exact_distribution():
+    """Beyond 60 runs together it approximates, and may be one off."""
+    n = 31
+    ways = [[1] + [0] * (n * n)] + [[0] * (n * n + 1) for _ in range(n)]  # [how many of a][U]: of all ways to mix a and b
+    for rank in range(1, 2 * n + 1):
+        for chosen in range(min(rank, n), 0, -1):
+            by = rank - chosen  # how many of b are before it
+            if by <= n:
+                for u in range(n * n, by - 1, -1):
+                    ways[chosen][u] += ways[chosen - 1][u - by]
+    below, all_ways = list(itertools.accumulate(ways[n])), math.comb(2 * n, n)
+    check(below[-1] == all_ways, f"{below[-1]} ways of {all_ways}")
+    left_out = max(u for u in range(n * n // 2) if 40 * below[u] <= all_ways)
+    generator = random.Random(31)
+    a, b = [[1e6 * 4 ** generator.random() for _ in range(n)] for _ in range(2)]
+    ratios = sorted(y / x for x in a for y in b)
+    with folder() as f:
+        p = compare(f, one(a), one(b))["points"][0]
+    for got, side in [(p["low"], ratios), (p["high"], ratios[::-1])]:
+        wanted = side[left_out - 1:left_out + 2]
+        check(any(near(got, w, 5e-6) for w in wanted), f"{got} is not among {wanted}")
+    check(0.95 <= p["confidence"] < 0.951, f"{p['confidence']}")
+
+
+@test
 def compare_says_the_same_of_two_files_either_way_around():
     a, b = one([1.0, 1.0]), one([0.5, 6.0])
     with folder() as f:
@@ -139,6 +164,21 @@ def compare_notices_a_lock_that_stopped():
         c = compare(f, one([0.0] * 7), one(spread(1e6, 1)), status=0)
         check(c["points"][0]["verdict"] == "faster" and c["points"][0]["speed"] is None, str(c["points"]))
         compare(f, one([0.0] * 7), one([0.0] * 7), status=0)
+
+
+@test
+def compare_has_a_threshold_where_a_run_did_nothing():
+    before, after = [0, 101, 101.1, 101.2, 101.3, 101.4, 101.5], [100, 100.1, 100.2, 100.3, 100.4, 100.5, 100.6]
+    with folder() as f:
+        p = compare(f, one(before), one(after), status=0)["points"][0]
+        check(p["p_adjusted"] < 0.05 and p["speed"] is None and p["verdict"] == "no change", f"0.9 % less: {p}")
+        check(compare(f, one(before), one(after), "--threshold", "0.5", status=1)["slower"] == 1, "0.9 % is above half a percent")
+        check(compare(f, one(before), one([v * 0.9 for v in after]), status=1)["slower"] == 1, "10 % less")
+        check(compare(f, one([0] + [v * 0.9 for v in before[1:]]), one(after), status=0)["faster"] == 1, "10 % more")
+        nanoseconds = {"higher_is_better": False, "unit": "ns"}
+        compare(f, one(after, **nanoseconds), one(before, **nanoseconds), status=0)
+        compare(f, one(after, **nanoseconds), one([v * 1.1 for v in before], **nanoseconds), status=1)
+        check(compare(f, one(before, **nanoseconds), one([0.0] * 7, **nanoseconds), status=0)["faster"] == 1, "no time at all")
 
 
 @test
