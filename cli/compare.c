@@ -83,46 +83,9 @@ static const struct argp argp = {
         "faster; glibc's own is not judged.",
     .children = common_options};
 
-static const char *machine_text(const results *r, const char *member)
-{
-    const char *text = json_string_value(json_object_get(r->machine, member));
-    return text != NULL ? text : "unknown";
-}
-
 static const char *or_dash(const char *text)
 {
     return text != NULL ? text : "-";
-}
-
-/* What a reader should know before believing a row. */
-static json_t *collect_notes(const comparison *c)
-{
-    json_t *notes = json_array();
-    if (!same_machine(c->a, c->b))
-        append(notes, json_sprintf("different machines: %s, %s and %s, %s", machine_text(c->a, "cpu"),
-                                   machine_text(c->a, "kernel"), machine_text(c->b, "cpu"),
-                                   machine_text(c->b, "kernel")));
-    if (c->reference != NULL && strcmp(machine_text(c->a, "libc"), machine_text(c->b, "libc")) != 0)
-        append(notes, json_sprintf("%s, which others are multiples of, is of %s and of %s", c->reference,
-                                   machine_text(c->a, "libc"), machine_text(c->b, "libc")));
-    if (c->useless_reference != NULL)
-        append(notes, json_sprintf("no lock can be compared as a multiple of %s in the same round: runs are "
-                                   "compared, and if the machine was faster, so are all locks",
-                                   c->useless_reference));
-    if (c->discoverable > c->judged)
-        append(notes, json_string("too few runs to tell any change from chance"));
-    else if (c->discoverable > 1)
-        append(notes, json_sprintf("so few runs and %zu points: no change can be told from chance "
-                                   "unless at least %zu points change",
-                                   c->judged, c->discoverable));
-    const results *sides[] = {c->a, c->b};
-    for (int i = 0; i < 2; i++) {
-        size_t k;
-        json_t *doubt;
-        json_array_foreach (sides[i]->doubts, k, doubt)
-            append(notes, json_sprintf("%s: %s", sides[i]->path, json_string_value(doubt)));
-    }
-    return notes;
 }
 
 static void add_change(grid *g, const change *c)
@@ -168,10 +131,11 @@ static void print_changes(output *o, const comparison *c, bool all)
 
 static void print_missing(output *o, const results *in, const point *const *points, size_t count)
 {
-    for (size_t i = 0; i < count; i++)
-        fprintf(o->file, "only in %s: %s, %u thread%s, %s%s%s\n", in->path, points[i]->lock,
-                points[i]->threads, points[i]->threads == 1 ? "" : "s", points[i]->pin,
-                points[i]->variant != NULL ? ", " : "", points[i]->variant != NULL ? points[i]->variant : "");
+    for (size_t i = 0; i < count; i++) {
+        fprintf(o->file, "only in %s: %s, ", in->path, points[i]->lock);
+        print_load(o->file, points[i]);
+        fputc('\n', o->file);
+    }
 }
 
 static void print_text(output *o, const comparison *c, const request *r)
@@ -186,7 +150,7 @@ static void print_text(output *o, const comparison *c, const request *r)
     print_changes(o, c, r->all);
     print_missing(o, c->a, c->only_a, c->only_a_count);
     print_missing(o, c->b, c->only_b, c->only_b_count);
-    json_t *notes = collect_notes(c), *note;
+    json_t *notes = comparison_notes(c), *note;
     size_t i;
     json_array_foreach (notes, i, note)
         fprintf(o->file, "note: %s\n", json_string_value(note));
@@ -238,14 +202,14 @@ static void print_json(output *o, const comparison *c, const request *r)
     json_t *points = json_array();
     for (size_t i = 0; i < c->count; i++)
         append(points, change_json(&c->changes[i]));
-    output_json(o,
-                json_pack("{ss ss? ss ss? so so sf sf sI sI sI so so so so}", "workload", c->a->workload,
-                          "preset", c->a->preset, "unit", c->a->unit, "reference", c->reference, "before",
-                          side_json(c->a), "after", side_json(c->b), "threshold", r->threshold,
-                          "significance", significance, "slower", (json_int_t)c->verdicts[SLOWER], "faster",
-                          (json_int_t)c->verdicts[FASTER], "not_judged", (json_int_t)c->verdicts[NOT_JUDGED],
-                          "points", points, "only_before", points_json(c->only_a, c->only_a_count),
-                          "only_after", points_json(c->only_b, c->only_b_count), "notes", collect_notes(c)));
+    output_json(o, json_pack("{ss ss? ss ss? so so sf sf sI sI sI so so so so}", "workload", c->a->workload,
+                             "preset", c->a->preset, "unit", c->a->unit, "reference", c->reference, "before",
+                             side_json(c->a), "after", side_json(c->b), "threshold", r->threshold,
+                             "significance", significance, "slower", (json_int_t)c->verdicts[SLOWER],
+                             "faster", (json_int_t)c->verdicts[FASTER], "not_judged",
+                             (json_int_t)c->verdicts[NOT_JUDGED], "points", points, "only_before",
+                             points_json(c->only_a, c->only_a_count), "only_after",
+                             points_json(c->only_b, c->only_b_count), "notes", comparison_notes(c)));
 }
 
 int compare_main(int argc, char **argv)

@@ -50,13 +50,23 @@ static const point *find_point(const results *in, const point *like)
     return NULL;
 }
 
-/* The one that both have, if they are grids, which are made to be related to it. On a machine that stays as it is, the
- * reference's noise comes on top, so nothing else is. */
+/* Grids are made to be related to the reference. On a machine that stays as it is, its noise comes on top, so nothing
+ * else is. */
+static bool are_grids(const results *a)
+{
+    return strcmp(a->workload, "grid") == 0 && a->higher_is_better;
+}
+
+/* Such a machine is never faster than it was. */
+static bool is_simulated(const results *r)
+{
+    return json_is_true(json_object_get(r->machine, "simulated"));
+}
+
 static const char *shared_reference(const results *a, const results *b)
 {
     const char *name = reference_lock(a);
-    bool are_grids = strcmp(a->workload, "grid") == 0 && a->higher_is_better;
-    return are_grids && same_text(name, reference_lock(b)) ? name : NULL;
+    return are_grids(a) && same_text(name, reference_lock(b)) ? name : NULL;
 }
 
 /* How many times as fast as the reference a point was in each round. Returns how many there are. */
@@ -167,13 +177,65 @@ static void list_missing(comparison *c)
             c->only_b[c->only_b_count++] = &c->b->points[i];
 }
 
+static bool is_reference(const comparison *c, const change *x)
+{
+    return strcmp(x->a->lock, c->reference) == 0;
+}
+
+/* The way its medians moved significantly, however little: up, down (-1), or 0. */
+static int way(const change *x)
+{
+    return x->adjusted <= significance ? (x->b_median > x->a_median) - (x->b_median < x->a_median) : 0;
+}
+
+/* Whether half of the other locks under its load, or more, moved the way that one moved. */
+static bool others_moved(const comparison *runs, const change *moved)
+{
+    size_t others = 0, with_it = 0;
+    for (size_t i = 0; i < runs->count; i++) {
+        const change *x = &runs->changes[i];
+        if (x == moved || !same_load(x->a, moved->a))
+            continue;
+        others++;
+        with_it += way(x) == way(moved);
+    }
+    return 2 * with_it >= others;
+}
+
+/* A machine that was faster moved the runs of all locks. Where those of the reference alone did, others' multiples moved
+ * with it, the other way. */
+static void find_lone_moves(comparison *c, double threshold)
+{
+    comparison runs = {.a = c->a, .b = c->b};
+    runs.changes = allocate(c->count, sizeof *runs.changes);
+    compare_common(&runs);
+    adjust_and_judge(&runs, threshold);
+    for (size_t i = 0; i < runs.count; i++) {
+        const change *x = &runs.changes[i];
+        if (is_reference(c, x) && x->verdict != NO_CHANGE && !others_moved(&runs, x))
+            c->lone[c->lone_count++] = x->a;
+    }
+    free(runs.changes);
+}
+
+/* What is not judged, except the reference itself: its runs do not fit there. */
+static size_t count_unfit(const comparison *c)
+{
+    size_t unfit = 0;
+    for (size_t i = 0; i < c->count; i++)
+        unfit += c->changes[i].verdict == NOT_JUDGED && !is_reference(c, &c->changes[i]);
+    return unfit;
+}
+
 comparison compare_results(const results *a, const results *b, double threshold)
 {
     check_comparable(a, b);
     comparison c = {.a = a, .b = b, .reference = shared_reference(a, b)};
+    c.no_reference = are_grids(a) && c.reference == NULL && !(is_simulated(a) && is_simulated(b));
     c.changes = allocate(a->count, sizeof *c.changes);
     c.only_a = allocate(a->count, sizeof *c.only_a);
     c.only_b = allocate(b->count, sizeof *c.only_b);
+    c.lone = allocate(a->count, sizeof *c.lone);
     compare_common(&c);
     if (c.reference != NULL && c.judged == 0) {
         c.useless_reference = c.reference;
@@ -184,6 +246,10 @@ comparison compare_results(const results *a, const results *b, double threshold)
         fail("%s: has no point in common with %s", b->path, a->path);
     list_missing(&c);
     adjust_and_judge(&c, threshold);
+    if (c.reference != NULL) {
+        c.unfit = count_unfit(&c);
+        find_lone_moves(&c, threshold);
+    }
     return c;
 }
 
@@ -192,4 +258,5 @@ void comparison_free(comparison *c)
     free(c->changes);
     free(c->only_a);
     free(c->only_b);
+    free(c->lone);
 }

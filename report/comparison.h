@@ -23,12 +23,16 @@ typedef struct comparison {
     const results *a, *b;
     const char *reference;         /* or NULL                                                        */
     const char *useless_reference; /* both have it, but no lock can be related to it; otherwise NULL */
+    bool no_reference;             /* they are grids that were measured, but do not have the same    */
     change *changes;
     size_t count;
     const point **only_a, **only_b;
     size_t only_a_count, only_b_count;
-    size_t judged;                   /* how many of the changes */
-    size_t verdicts[NOT_JUDGED + 1]; /* how many of each        */
+    const point **lone; /* the reference in cells where its runs changed, and most others' did not */
+    size_t lone_count;
+    size_t judged;                   /* how many of the changes                             */
+    size_t verdicts[NOT_JUDGED + 1]; /* how many of each                                    */
+    size_t unfit;                    /* not judged, and not the reference's own: how many   */
     size_t discoverable; /* how many points must change before the test can tell any from chance */
 } comparison;
 
@@ -39,3 +43,8 @@ extern const double significance;
  * of the same workload under the same load. */
 comparison compare_results(const results *a, const results *b, double threshold);
 void comparison_free(comparison *c);
+
+/* notes.c: an array of lines; a text that says of its machine, or "unknown"; and a point's load in words. */
+json_t *comparison_notes(const comparison *c);
+const char *machine_text(const results *r, const char *member);
+void print_load(FILE *f, const point *p);

@@ -96,7 +96,7 @@ def compare_of_grids_counts_only_what_it_judges():
         stuck = without_rounds(grid(), "cs 1, ncs 0")
         for p in stuck["points"]:
             p["runs"] = p["runs"][:3]
-        check("too few runs" in compare(f, stuck, stuck, status=0)["notes"][0], "5 of 11 are judged, and 10 would have to change")
+        check("too few runs" in compare(f, stuck, stuck, status=0)["notes"][1], "5 of 11 are judged, and 10 would have to change")
 
 
 @test
@@ -143,6 +143,52 @@ def compare_of_grids_does_not_judge_points_whose_runs_are_not_of_the_references_
 
 
 @test
+def compare_of_grids_says_how_many_points_it_does_not_judge():
+    def once(g, *cells):
+        for p in g["points"]:
+            if p["lock"] == "glibc" and p["variant"] in cells:
+                p["runs"][3]["value"] = 0
+        return g
+
+    cells = [p["variant"] for p in grid()["points"] if p["lock"] == "glibc"]
+    with folder() as f:
+        c = compare(f, grid(), once(grid(ours=0.1), *cells[:3]), status=0)
+        check(c["not_judged"] == 10 and c["notes"] == ["6 points are not judged: glibc's runs do not fit"], f"{c['not_judged']}: {c['notes']}")
+        check("\nnote: 6 points are not judged: " in output("compare", f"{f}/a.json", f"{f}/b.json"), "the text does not say it")
+        check("1 point is not judged: glibc's runs do not fit" in compare(f, once(grid(), cells[3]), grid(), status=0)["notes"], "a queue that ck_mcs has none of")
+        check(compare(f, once(grid(), *cells), grid(), status=0)["reference"] is None, "then all are")
+
+
+@test
+def compare_of_grids_says_where_glibc_alone_changed():
+    cell, rest = "cs 20us, ncs 0", "4 threads, free, cs 20us, ncs 0"
+    note = "glibc's own runs got significantly faster or slower, and most other locks' did not, so changes may be its in: %s"
+
+    def changed(g, **factors):
+        for p in g["points"]:
+            if p["variant"] == cell:
+                for run in p["runs"]:
+                    run["value"] *= factors.get(p["lock"], 1)
+        return g
+
+    with folder() as f:
+        c = compare(f, grid(), changed(grid(), glibc=1.3), status=1)
+        check(c["slower"] == 2 and c["notes"] == [note % rest], f"{c['slower']} slower, {c['notes']}")
+        c = compare(f, changed(grid(), glibc=1.3), grid(), status=0)
+        check(c["faster"] == 2 and c["notes"] == [note % rest], f"{c['faster']} faster, {c['notes']}")
+        check(compare(f, grid(), changed(grid(), glibc=1.3, ck_mcs=0.7), status=1)["notes"] == [note % rest], "another lock changed, the other way")
+        for what, factors in [("the machine", {"glibc": 1.3, "pawl_mutex": 1.3, "ck_mcs": 1.3}), ("half of the others, too", {"glibc": 1.3, "ck_mcs": 1.3}),
+                              ("1 %", {"glibc": 1.045}), ("others alone", {"pawl_mutex": 1.3})]:
+            check(compare(f, grid(), changed(grid(), **factors))["notes"] == [], what)
+        every = grid()
+        for p in every["points"]:
+            for run in p["runs"]:
+                run["value"] *= 0.5 if p["lock"] == "glibc" else 1
+        check(compare(f, grid(), every, status=0)["notes"][0].endswith(f" in: 16 threads, free, cs 1, ncs 0; {rest}; 16 threads, free, occasional: one of them every 1ms, "
+              "cs 1, ncs 0; 8 threads, free, condvar: 4 producers, 4 consumers, 64 places"), "in all cells")
+
+
+@test
 def compare_of_grids_notices_a_lock_that_stopped():
     stuck = grid()
     for p in stuck["points"]:
@@ -177,8 +223,7 @@ def compare_of_grids_says_if_glibc_is_of_no_use():
             check(c["notes"] == [note] and c["reference"] is None and c["not_judged"] == 0 and len(c["points"]) == points, f"{c['notes']}")
             text = pawl("compare", f"{f}/a.json", f"{f}/b.json").stdout
             check(text.startswith("grid in operations/s\n") and f"\nnote: {note}\n" in text and "not judged" not in text, text)
-        for a, b in [(without(grid(), "glibc"), grid()), (grid(), without(grid(), "glibc")), (grid(), grid())]:
-            check(compare(f, a, b, status=0)["notes"] == [], "there is a glibc to be of use")
+        check(compare(f, grid(), grid(), status=0)["notes"] == [], "there is a glibc to be of use")
 
 
 @test
@@ -189,6 +234,24 @@ def compare_of_grids_with_different_references_is_one_of_runs():
     with folder() as f:
         c = compare(f, grid(), renamed, status=0)
     check(c["reference"] is None and c["faster"] == 7, f"{c['reference']}, {c['faster']} faster")
+
+
+@test
+def compare_of_grids_says_that_they_share_no_reference():
+    def renamed(name):
+        return grid() | {"points": [p | {"lock": p["lock"].replace("glibc", name)} for p in grid()["points"]]}
+
+    without_it = without(grid(), "glibc")
+    with folder() as f:
+        for a, b, these in [(grid(), renamed("glibc_normal"), ("glibc", "glibc_normal")), (renamed("pthread"), grid(), ("pthread", "glibc")),
+                            (without_it, grid(), ("none", "glibc")), (grid(), without_it, ("glibc", "none")), (without_it, without_it, ("none", "none"))]:
+            notes = compare(f, a, b, status=0)["notes"]
+            check(notes == ["the files have no mutex of the C library in common (%s and %s): runs are compared, and if the machine was faster, so are all locks" % these], str(notes))
+        less = [g | {"unit": "ns", "higher_is_better": False} for g in (grid(), without_it)]
+        check(compare(f, *less, status=0)["notes"] == [], "times were never multiples")
+        model = without_it | {"machine": without_it["machine"] | {"simulated": True}}
+        check(compare(f, model, model, status=0)["notes"] == [], "a model does not get faster")
+        check(any("in common (none and glibc)" in n for n in compare(f, model, grid())["notes"]), "a model and a machine")
 
 
 @test
@@ -223,3 +286,9 @@ def compare_of_grids_says_what_it_compares():
         check([(r[2], r[-1]) for r in rows] == [("glibc", "-")] * 4, p.stdout)
         check("not judged  " not in pawl("compare", f"{f}/a.json", f"{f}/b.json").stdout, "what is not judged, unasked")
         check(compare(f, grid(), grid())["notes"] == [], "a note that both are of one library")
+        for libc in [None, "absent"]:
+            unknown = grid()
+            unknown["machine"]["libc"] = libc
+            if libc:
+                del unknown["machine"]["libc"]
+            check(compare(f, grid(), unknown)["notes"] == compare(f, unknown, grid())["notes"] == [], f"it knows of another library where it is {libc}")
