@@ -20,17 +20,19 @@ static double value(const bench_run *r, bool waits)
     return 1e9 / (r->waits.p99 > 1 ? r->waits.p99 : 1);
 }
 
-/* The median of what it is in each round, where both ran soon after one another; negative if the other did nothing. */
+/* The median of what it is in each round, where both ran soon after one another; of itself, if there is no other. Negative
+ * if the other did nothing in any round: what is left would be those in which it did best. */
 static double times(const study *s, const point *p, const point *of, bool waits)
 {
     double *quotients = allocate(s->runs, sizeof *quotients), median = -1;
-    size_t count = 0;
-    for (unsigned r = 0; p != NULL && of != NULL && r < s->runs; r++) {
-        double by = value(&of->samples[r].run, waits);
-        if (by > 0)
-            quotients[count++] = value(&p->samples[r].run, waits) / by;
+    unsigned count = 0;
+    for (; count < s->runs; count++) {
+        double by = of != NULL ? value(&of->samples[count].run, waits) : 1;
+        if (by <= 0)
+            break;
+        quotients[count] = value(&p->samples[count].run, waits) / by;
     }
-    if (count > 0)
+    if (count == s->runs)
         median = quantile(quotients, count, 0.5);
     free(quotients);
     return median;
@@ -45,10 +47,15 @@ static const point *in_cell(const study *s, const point *ours, const char *lock)
     return NULL;
 }
 
+static bool can_be_unit(const study *s, const point *p, bool waits)
+{
+    return p != NULL && times(s, p, p, waits) >= 0;
+}
+
 static row row_of(const study *s, const point *ours, bool waits)
 {
     row r = {.ours = ours, .glibc = in_cell(s, ours, BENCH_LIBC), .waits = waits};
-    const point *unit = times(s, r.glibc, r.glibc, waits) >= 0 ? r.glibc : ours;
+    const point *unit = can_be_unit(s, r.glibc, waits) ? r.glibc : can_be_unit(s, ours, waits) ? ours : NULL;
     double mine = times(s, ours, unit, waits), most = -1;
     for (size_t i = 0; i < s->point_count; i++) {
         const point *p = &s->points[i];
@@ -61,7 +68,7 @@ static row row_of(const study *s, const point *ours, bool waits)
         }
     }
     /* If even the best of them did nothing, nobody is behind. */
-    r.lead = mine >= 0 && most > 0 ? mine / most : 1;
+    r.lead = most > 0 ? mine / most : 1;
     return r;
 }
 
@@ -83,13 +90,18 @@ static void add_worst(grid *g, const study *s, const point *p)
     add_time(g, p != NULL ? POINT_WORST(p, s->runs, worst_wait_ns) : -1);
 }
 
+static void add_multiple(grid *g, const study *s, const point *p, const row *r)
+{
+    add_ratio(g, p != NULL && r->glibc != NULL ? times(s, p, r->glibc, r->waits) : -1);
+}
+
 static void add_row(grid *g, const study *s, const row *r)
 {
     bool doubted = r->ours->doubts.count + (r->best != NULL ? r->best->doubts.count : 0) > 0;
     add_cell(g, r);
-    add_ratio(g, times(s, r->ours, r->glibc, r->waits));
+    add_multiple(g, s, r->ours, r);
     grid_add(g, "%s", r->best != NULL ? r->best->lock : "-");
-    add_ratio(g, times(s, r->best, r->glibc, r->waits));
+    add_multiple(g, s, r->best, r);
     add_worst(g, s, r->ours);
     add_worst(g, s, r->best);
     add_worst(g, s, r->glibc);
@@ -149,9 +161,9 @@ void grid_text(output *o, const study *s)
         fputs("no lock of Pawl was measured; --json has the others\n", o->file);
     fputs("\nx " BENCH_LIBC ": times as many operations as " BENCH_LIBC
           "'s mutex in the same round, the median; or, of the waits of a thread\n"
-          "that asks seldom, their 99th percentile as many times shorter. The worst wait is that of all "
-          "runs; of a queue\n"
-          "none is timed.\n",
+          "that asks seldom, their 99th percentile as many times shorter; - if " BENCH_LIBC
+          "'s did nothing in any round. The worst\n"
+          "wait is that of all runs; of a queue none is timed.\n",
           o->file);
     print_doubts(o->file, s, "--json");
 }

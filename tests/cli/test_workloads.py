@@ -134,6 +134,24 @@ def a_grid_says_where_a_lock_is_ahead_and_where_behind():
 
 
 @test
+def a_grid_leaves_out_no_round():
+    def row_of(ours, glibc, barging):
+        p = run(harness.build / "grid_rows", f"pawl_mutex={ours}", f"glibc={glibc}", f"barging={barging}")
+        check(p.returncode == 0 and not p.stderr, f"exit {p.returncode}: {p.stderr}")
+        ahead = re.search(r"is ahead of all others, most of all first, in (\d):$", p.stdout, re.MULTILINE)[1] == "1"
+        return (ahead, *re.search(r"^2 threads, a cell +(\S+)  (\S+) +(\S+) ", p.stdout, re.MULTILINE).groups())
+
+    for values, wanted in [(("4,4,4", "1,1,1", "2,2,2"), (True, "4.00", "barging", "2.00")),
+                           (("4,0,4", "1,1,1", "2,2,2"), (True, "4.00", "barging", "2.00")),
+                           (("4,0,0", "1,1,1", "2,2,2"), (False, "0.00", "barging", "2.00")),
+                           (("4,4,4", "0,9,0", "2,2,2"), (True, "-", "barging", "-")),  # glibc by its only round: 0.44
+                           (("4,4,4", "1,0,1", "8,8,8"), (False, "-", "barging", "-")),
+                           (("0,4,4", "1,0,1", "8,8,8"), (False, "-", "barging", "-")),
+                           (("8,8,0", "1,0,1", "4,4,4"), (True, "-", "barging", "-"))]:
+        check(row_of(*values) == wanted, f"{values}: {row_of(*values)}, not {wanted}")
+
+
+@test
 def a_grid_as_csv_has_the_parameters_of_each_cell():
     lines = list(csv.DictReader(io.StringIO(output("bench", *GRID, "--lock", "pawl_mutex", "--csv"))))
     check(len(lines) == 25 and {line["workload"] for line in lines} == {"grid"}, f"{len(lines)} lines")
