@@ -13,6 +13,7 @@ import sys
 
 PAGE = pathlib.Path(__file__).parent.parent / "docs" / "results.md"
 ALIKE = [("ticket", "ck_ticket"), ("mcs", "ck_mcs"), ("clh", "ck_clh"), ("tts", "ck_fas")]
+USUAL = "parking_lot"  # of the others, mostly the one with the shortest waits: every cell of a grid has it, whoever is best
 
 
 def millions(value):
@@ -113,9 +114,18 @@ class Cell:
         peers = {lock for points in self.of_grids for lock, p in points.items() if p["family"] == "peer"}
         return max(sorted(peers), key=self.figure)
 
+    def runs(self, lock):
+        return [run for points in self.of_grids if lock in points for run in points[lock]["runs"]]
+
     def longest(self, lock):
-        waits = [run["worst_wait_ns"] for points in self.of_grids if lock in points for run in points[lock]["runs"]]
-        return "-" if None in waits else duration(max(waits))
+        """Of the longest wait in each run, the median and the maximum."""
+        waits = [run["worst_wait_ns"] for run in self.runs(lock)]
+        return "-" if None in waits or not waits else f"{duration(statistics.median(waits))} / {duration(max(waits))}"
+
+    def percentile(self, lock, name):
+        """The median of the runs'; of the longest waits, the longest."""
+        waits = [run["wait_ns"][name] for run in self.runs(lock)]
+        return duration((max if name == "max" else statistics.median)(waits)) if waits else "-"
 
     def jain(self, lock):
         values = [median_of(points[lock], "jain") for points in self.of_grids
@@ -130,23 +140,38 @@ class Cell:
 
     def row(self, name):
         best = self.best()
-        return [name, ", ".join(f"{t:.2f}" for t in self.times("pawl_mutex")), f"`{best}`", f"{self.figure(best):.2f}",
-                *(self.longest(lock) for lock in ("pawl_mutex", best, "glibc")),
+        usual = f"{self.figure(USUAL):.2f}" if self.times(USUAL) else "-"
+        return [name, ", ".join(f"{t:.2f}" for t in self.times("pawl_mutex")), f"`{best}`", f"{self.figure(best):.2f}", usual,
+                *(self.longest(lock) for lock in ("pawl_mutex", best, USUAL, "glibc")),
                 *(self.jain(lock) for lock in ("pawl_mutex", best)), f"{self.cpu_time('pawl_mutex'):.2f}"]
+
+
+def cells_of(studies, wanted=lambda point: True):
+    names = [cell_name(p) for p in studies[0]["points"] if p["lock"] == "pawl_mutex" and wanted(p)]
+    return {name: Cell([{p["lock"]: p for p in s["points"] if cell_name(p) == name} for s in studies]) for name in names}
 
 
 def grid(studies, ahead):
     """The cells in which pawl_mutex is ahead of all others, or behind one of them, clearest first."""
-    names = [cell_name(p) for p in studies[0]["points"] if p["lock"] == "pawl_mutex"]
-    cells = {name: Cell([{p["lock"]: p for p in s["points"] if cell_name(p) == name} for s in studies]) for name in names}
+    cells = cells_of(studies)
     leads = {name: c.figure("pawl_mutex") / c.figure(c.best()) for name, c in cells.items()}
-    head = ["cell", "`pawl_mutex`", "best other", "its", "longest wait", "its", "glibc's", "Jain", "its", "CPU time"]
-    return table(head, [cells[name].row(name) for name in sorted(names, key=leads.get, reverse=ahead)
+    head = ["cell", "`pawl_mutex`", "best other", "its", f"`{USUAL}`", "longest waits", "the best's", f"`{USUAL}`'s", "glibc's", "Jain", "the best's",
+            "CPU time"]
+    return table(head, [cells[name].row(name) for name in sorted(cells, key=leads.get, reverse=ahead)
                         if (leads[name] >= 1) == ahead])
 
 
+def rare(studies):
+    """What the thread waits that rarely asks."""
+    cells = cells_of(studies, lambda p: p["cell"]["workload"] == "occasional")
+    head = ["cell", *(text for name in ("p50", "p99", "longest") for text in (name, f"`{USUAL}`'s", "glibc's"))]
+    return table(head, [[name, *(cell.percentile(lock, p) for p in ("p50", "p99", "max") for lock in ("pawl_mutex", USUAL, "glibc"))]
+                        for name, cell in cells.items()])
+
+
 KINDS = {"by-threads": by_threads, "ring": ring, "tail": tail, "alike": alike,
-         "grid-ahead": lambda studies: grid(studies, True), "grid-behind": lambda studies: grid(studies, False)}
+         "grid-ahead": lambda studies: grid(studies, True), "grid-behind": lambda studies: grid(studies, False),
+         "grid-rare": rare}
 
 
 def filled(match, folder):
