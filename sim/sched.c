@@ -326,11 +326,14 @@ static void come(void *of, unsigned generation)
 {
     sim_thread *t = of;
     (void)generation;
-    if (t->goes_to->current != NULL)
-        t->goes_to->current->debt += sim_hardware.interrupt;
-    wake_at(t, t->goes_to, sim_now());
+    if (t->state != SIM_BLOCKED)
+        lab_die("a thread was woken twice");
+    if (t->cpu->current != NULL)
+        t->cpu->current->debt += sim_hardware.interrupt;
+    wake_at(t, t->cpu, sim_now());
 }
 
+/* If no CPU is idle, it comes to the one where it slept. */
 bool sim_wake(sim_thread *t, sim_time when, const sim_cpu *waker)
 {
     if (t->cpu->current != NULL)
@@ -338,7 +341,7 @@ bool sim_wake(sim_thread *t, sim_time when, const sim_cpu *waker)
     sim_cpu *c = is_delayed(t) ? t->cpu : sim_place(t);
     bool far = waker != NULL && waker != c;
     if (c->current != NULL && far) {
-        t->goes_to = c;
+        t->resumption++; /* its timer is for nobody now */
         sim_at(when + sim_hardware.delivery + sim_hardware.ipi, come, t, 0);
     } else {
         wake_at(t, c, c->current == NULL ? when + about(sim_hardware.wake) : when);

@@ -163,7 +163,6 @@ struct sim_thread {
     sim_state state;
     sim_time clock;
     sim_cpu *cpu;        /* where it runs, is queued, or ran last */
-    sim_cpu *goes_to;    /* by an interrupt that is under way     */
     unsigned first, end; /* the CPUs that it may use              */
     unsigned resumption; /* events that resume it carry this      */
     sim_time computed;

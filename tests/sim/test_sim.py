@@ -187,6 +187,14 @@ def a_thread_that_is_woken_comes_when_the_interrupt_was_sent():
 
 
 @test
+def a_sleeper_that_is_woken_is_not_woken_by_its_timer_as_well():
+    """Its time is over while the interrupt that wakes it is under way."""
+    b = simulate("mutexbench", "--machine", "vm-2", "--lock", "pawl_mutex", "--threads", "3", "--wait", "park", "--cs", "20us", "--ncs", "random:2000", "--load",
+                 "2", "--duration", "300ms", "--set", "delivery 61us", "--seed", "6")
+    check(b["points"][0]["median"] > 0, "nothing was done")
+
+
+@test
 def invalidations_cost_by_their_distance():
     """Of a line that many have read; of one socket, no copy is remote."""
 
