@@ -9,6 +9,8 @@
 
 #include "../lab/backend.h"
 
+#include <string.h>
+
 bool sim_polls_sleep;
 
 enum { MOST_PERIOD = 4, ROUNDS = 2000 }; /* after a nap, it looks so often at what it does not poll */
@@ -95,12 +97,11 @@ static void turn(sim_request *r)
  * makes of them later has been under way for as long as it stood still. A poll tells what comes next: nothing after it
  * was asked for before. */
 
-static const sim_time reach = 100 * SIM_NS; /* some 450 instructions: assumed */
-
 sim_time sim_hidden(const sim_thread *t)
 {
     sim_time worked = t->clock - t->misses_since - t->stood;
-    return t->stood > 0 && worked <= reach ? (sim_time)((double)t->stood * sim_hardware.overlap) : 0;
+    return t->stood > 0 && worked <= sim_hardware.reach ? (sim_time)((double)t->stood * sim_hardware.overlap)
+                                                        : 0;
 }
 
 static void stand_still(sim_thread *t, sim_time from)
@@ -117,13 +118,20 @@ static void forget_misses(sim_thread *t)
     t->stood = 0;
 }
 
-/* Is this what it did last, too? */
+/* Has it looked here a moment ago, and changed nothing since? It may look at a few other words in between: those that it
+ * waits for as well, and every now and then how it is to wait. */
 static bool is_poll(sim_thread *t, const void *pc, uintptr_t address)
 {
-    bool again = t->looked_from == pc && t->looked_at == address;
-    t->looked_from = pc;
-    t->looked_at = address;
+    bool again = false;
+    for (unsigned i = 0; i < SIM_RECENT; i++)
+        again = again || (t->recent[i].pc == pc && t->recent[i].address == address);
+    t->recent[t->recent_next++ % SIM_RECENT] = (sim_glance){pc, address};
     return again;
+}
+
+static void forget_polls(sim_thread *t)
+{
+    memset(t->recent, 0, sizeof t->recent);
 }
 
 static void fetch(sim_thread *t, sim_line *l, bool write)
@@ -145,10 +153,11 @@ static void come_ahead(sim_request *r)
 /* An atomic operation waits for earlier stores, but asks for its line meanwhile. */
 static void drain(sim_thread *t, sim_line *l)
 {
-    sim_time from = t->clock;
+    sim_time from = t->clock, paid = t->paid;
     if (!t->cpu->stores.busy)
         return;
-    bool asks = sim_hardware.overlap > 0 && !sim_line_has(l, t->cpu->id, true);
+    bool asks =
+        sim_hardware.overlap > 0 && !sim_line_has(l, t->cpu->id, true) && !sim_store_has_asked(t->cpu, l);
     t->ahead = asks ? SIM_NEVER : 0;
     if (asks) {
         t->request = (sim_request){
@@ -161,8 +170,10 @@ static void drain(sim_thread *t, sim_line *l)
         sim_wait();
     t->awaits = false;
     t->clock = t->clock > t->ahead ? t->clock : t->ahead;
+    stand_still(t, from + t->paid - paid); /* what others took from it is no wait for a line */
+    if (asks)
+        trace_thread(t, "write miss", sim_line_object(l), from, t->ahead);
     sim_sync(t);
-    stand_still(t, from);
 }
 
 static sim_line *begin(sim_thread *t, uintptr_t address)
@@ -241,6 +252,8 @@ static uint64_t rmw(uintptr_t address, unsigned size, enum lab_rmw op, uint64_t 
     sim_charge(t, sim_hardware.atomic);
     if (is_poll(t, pc, address))
         forget_misses(t);
+    if (new != old)
+        forget_polls(t);
     if (hit && new == old)
         note_look(t, pc, address, old);
     else
@@ -263,6 +276,8 @@ static bool cas(uintptr_t address, unsigned size, uint64_t *expected, uint64_t d
     *expected = old;
     if (is_poll(t, pc, address))
         forget_misses(t);
+    if (done)
+        forget_polls(t);
     if (hit && !done)
         note_look(t, pc, address, old);
     else
@@ -279,6 +294,7 @@ static void store(uintptr_t address, unsigned size, uint64_t value, int order, c
     }
     sim_line *l = begin(t, address);
     forget_looks(t);
+    forget_polls(t);
     if (!t->cpu->stores.busy && sim_line_has(l, t->cpu->id, true)) {
         sim_line_modify(l);
         sim_write(address, size, value);
@@ -307,8 +323,10 @@ static bool is_own_stack(uintptr_t address)
 static void plain_line(sim_thread *t, uintptr_t address, bool write)
 {
     sim_line *l = begin(t, address);
-    if (write)
+    if (write) {
         forget_looks(t);
+        forget_polls(t);
+    }
     if (sim_line_has(l, t->cpu->id, write) && !(write && t->cpu->stores.busy)) {
         if (write)
             sim_line_modify(l);

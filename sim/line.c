@@ -273,9 +273,9 @@ static void serve(sim_request *r, sim_time now)
     } else {
         sim_distance d;
         bool owned = l->owner != NOBODY, upgrade = r->write && has_copy(l, core), cold = l->copy_count == 0;
-        sim_time all = latency(l, core, r->write, &d), way = all * 2 / 5;
-        r->response = less(all - way, r->hidden > way ? r->hidden - way : 0);
-        l->busy = now + (r->write || owned ? r->response + sim_hardware.atomic : sim_hardware.occupancy);
+        sim_time all = latency(l, core, r->write, &d), back = all - all * 2 / 5;
+        r->response = less(back, r->hidden);
+        l->busy = now + (r->write || owned ? back + sim_hardware.atomic : sim_hardware.occupancy);
         watch_transfer(l->object, r->write, upgrade, cold,
                        r->write ? l->copy_count - upgrade : moves_to_readers(l), d == SIM_OTHER_SOCKET);
         (r->write ? grant_write : grant_read)(l, core, now);
@@ -327,5 +327,7 @@ void sim_line_ask(sim_request *r, sim_time when)
     unsigned core = sim_cpus[r->cpu].core;
     if (l->home == NOBODY)
         l->home = (int)socket_of(core); /* who touches it first has it near */
-    sim_at(when + less(latency(l, core, r->write, &d) * 2 / 5, r->hidden), arrive, r, 0);
+    sim_time way = latency(l, core, r->write, &d) * 2 / 5, left = less(way, r->hidden);
+    r->hidden -= way - left;
+    sim_at(when + left, arrive, r, 0);
 }

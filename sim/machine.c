@@ -25,6 +25,7 @@ const sim_key sim_keys[KEYS] = {
     KEY("smt", FACTOR, smt),
     KEY("stores", COUNT, stores),
     KEY("overlap", SHARE, overlap),
+    KEY("reach", TIME, reach),
     KEY("read", DISTANCES, read),
     KEY("write", DISTANCES, write),
     KEY("upgrade", DISTANCES, upgrade),
@@ -114,14 +115,19 @@ void sim_machine_fill_in(sim_machine *m)
 }
 
 /* Which distances there are follows from the units. */
+static bool has_distance(const sim_machine *m, int distance)
+{
+    const bool there[SIM_DISTANCES] = {m->cpus_per_core > 1, m->clusters_per_socket > 1, true,
+                                       m->sockets > 1};
+    return there[distance];
+}
+
 static bool settle_distances(parser *p, int key)
 {
     sim_machine *m = p->machine;
     sim_time *times = sim_value(m, key);
-    const bool wanted[SIM_DISTANCES] = {m->cpus_per_core > 1, m->clusters_per_socket > 1, true,
-                                        m->sockets > 1};
     for (int d = 0; d < SIM_DISTANCES; d++)
-        if (wanted[d] && times[d] == 0)
+        if (has_distance(m, d) && times[d] == 0)
             return sim_complain(p, p->seen_at[key], p->seen_end[key], "%s: the latency for '%s' is missing",
                                 sim_keys[key].name, sim_distance_names[d]);
     fill_in(m, times);
@@ -205,6 +211,8 @@ static void write_value(FILE *to, const sim_machine *m, int key)
         return;
     case DISTANCES:
         for (int d = 0; d < SIM_DISTANCES; d++) {
+            if (!has_distance(m, d))
+                continue;
             fprintf(to, " %s", sim_distance_names[d]);
             write_time(to, ((const sim_time *)member)[d]);
         }

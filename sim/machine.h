@@ -33,6 +33,7 @@ typedef struct sim_machine {
     double smt; /* how much longer things take while the other CPU of the core works */
     unsigned stores;
     double overlap; /* the share of a miss that is hidden by those just before it */
+    sim_time reach; /* and so much work may lie between                           */
     /* Between CPUs. */
     sim_time read[SIM_DISTANCES], write[SIM_DISTANCES], upgrade[SIM_DISTANCES];
     sim_time invalidation[SIM_DISTANCES]; /* what each copy but the farthest adds, by where it is */

@@ -13,7 +13,7 @@ extern const char *const sim_distance_names[SIM_DISTANCES];
 
 typedef enum kind { TIME, DISTANCES, FACTOR, SHARE, COUNT, BYTES } kind;
 
-enum { KEYS = 38, MOST_STORES = 128 };
+enum { KEYS = 39, MOST_STORES = 128 };
 
 /* Where a key's value goes. */
 typedef struct sim_key {

@@ -54,7 +54,7 @@ struct sim_request {
     unsigned cpu;
     bool write;
     sim_time asked;               /* when */
-    sim_time hidden;              /* of its latency, by misses before it               */
+    sim_time hidden;              /* of its latency, by misses before it, and not used */
     sim_time response;            /* from its turn until the data is there             */
     void (*turn)(sim_request *r); /* its turn: nobody else has the line in between */
 };
@@ -88,6 +88,7 @@ typedef struct sim_stores {
     unsigned first, count;
     uint64_t entered, left; /* ever */
     bool busy;              /* the first is under way */
+    sim_time traced;        /* until when             */
     sim_thread *drained; /* waits for the buffer to be empty, or to have room */
 } sim_stores;
 
@@ -98,6 +99,7 @@ void sim_store_put(sim_thread *t, sim_line *l, uintptr_t address, unsigned size,
 bool sim_store_forward(const sim_thread *t, uintptr_t address, unsigned size, uint64_t *value);
 bool sim_store_overlaps(const sim_thread *t, uintptr_t address, unsigned size);
 void sim_store_drain(sim_thread *t);
+bool sim_store_has_asked(const sim_cpu *c, const sim_line *l); /* for this line, which is under way */
 
 static inline void sim_write(uintptr_t address, unsigned size, uint64_t value)
 {
@@ -142,7 +144,12 @@ typedef enum sim_state {
     SIM_ENDED,
 } sim_state;
 
-enum { SIM_LOOKS = 16, SIM_WATCHED = 6 };
+enum { SIM_LOOKS = 16, SIM_WATCHED = 6, SIM_RECENT = 8 };
+
+typedef struct sim_glance {
+    const void *pc;
+    uintptr_t address;
+} sim_glance;
 
 typedef struct sim_look {
     const void *pc;
@@ -168,13 +175,14 @@ struct sim_thread {
     sim_time computed;
     sim_time left; /* of its computation, when it was preempted */
     sim_time debt; /* interrupts that it has not paid for yet   */
+    sim_time paid; /* what others took from it while it waited  */
     sim_request request;
     /* Misses one soon after the other: since when, and how long it stood still in all. */
     sim_time misses_since, stood;
     sim_time ahead; /* when the line comes that was asked for ahead; SIM_NEVER: it is under way */
     bool awaits;    /* it                                                                        */
-    const void *looked_from;
-    uintptr_t looked_at; /* by the last atomic access */
+    sim_glance recent[SIM_RECENT]; /* its last atomic accesses, since it changed something */
+    unsigned recent_next;
     sim_thread *queued; /* the next one in a run queue */
     int64_t virtual;    /* CPU time as the scheduler of its CPU counts it */
     int64_t deadline;   /* in virtual time: when its slice is used up     */

@@ -1,8 +1,8 @@
 /* store.c - store buffers: a store that misses does not hold up its thread
  *
  * Stores become visible in the order in which they were made, as on x86. Where misses overlap, each asks for its line at
- * once. A plain store is in memory at once, because
- * the compiled code makes it; nobody may look at it before a later release anyway.
+ * once. A plain store is in memory at once, because the compiled code makes it; nobody may look at it before a later
+ * release anyway.
  */
 #include "sim.h"
 #include "trace.h"
@@ -33,7 +33,9 @@ static void turn(sim_request *r)
     sim_store *s = (sim_store *)((char *)r - offsetof(sim_store, request));
     s->there = sim_now() + r->response;
     s->asked = false;
-    trace_stores(c, "store", sim_line_object(r->line), r->asked, s->there);
+    sim_time free = c->stores.traced; /* spans of one track nest, or follow each other */
+    trace_stores(c, "store", sim_line_object(r->line), r->asked > free ? r->asked : free, s->there);
+    c->stores.traced = free > s->there ? free : s->there;
     if (s == &c->stores.entries[c->stores.first])
         finish_first(c, s->there);
 }
@@ -75,6 +77,18 @@ static void start(void *of, unsigned generation)
         ask(c, s, sim_now(), 0);
 }
 
+/* Is the line under way already? */
+bool sim_store_has_asked(const sim_cpu *c, const sim_line *l)
+{
+    const sim_stores *b = &c->stores;
+    for (unsigned i = 0; i < b->count; i++) {
+        const sim_store *s = &b->entries[(b->first + i) % SIM_STORES_MOST];
+        if (s->line == l && s->asked)
+            return true;
+    }
+    return false;
+}
+
 static bool joins_last(const sim_stores *b, const sim_line *l, unsigned size)
 {
     unsigned last = (b->first + b->count - 1) % SIM_STORES_MOST;
@@ -88,15 +102,16 @@ void sim_store_put(sim_thread *t, sim_line *l, uintptr_t address, unsigned size,
         return;
     if (b->count >= sim_hardware.stores)
         sim_store_drain(t);
+    bool asks =
+        sim_hardware.overlap > 0 && !sim_line_has(l, t->cpu->id, true) && !sim_store_has_asked(t->cpu, l);
     sim_store *s = &b->entries[(b->first + b->count++) % SIM_STORES_MOST];
     *s = (sim_store){.line = l, .address = address, .size = size, .value = value};
     b->entered++;
-    if (sim_hardware.overlap > 0 && !sim_line_has(l, t->cpu->id, true))
+    if (asks)
         ask(t->cpu, s, t->clock, sim_hidden(t));
-    if (!b->busy) {
-        b->busy = true;
+    if (!b->busy && !asks) /* if it asks, it starts when its turn has come */
         sim_at(t->clock, start, t->cpu, 0);
-    }
+    b->busy = true;
 }
 
 static const sim_store *find(const sim_thread *t, uintptr_t address, unsigned size)

@@ -177,12 +177,14 @@ static void take_protocol(sim_machine *m, const sim_line_times *l)
     m->overlap = hidden < 0 ? 0 : hidden > 1 ? 1 : hidden;
 }
 
+static bool has_neighbour; /* of which lines were measured */
+
 static void measure_lines(sim_machine *m, hwloc_topology_t t)
 {
     const unsigned units[SIM_DISTANCES] = {m->cpus_per_core, m->cores_per_cluster, m->clusters_per_socket,
                                            m->sockets};
     unsigned partner = 1;
-    bool known = false;
+    has_neighbour = false;
     m->read[0] = m->write[0] = m->upgrade[0] = m->hit;
     for (int d = 0; d < SIM_DISTANCES; partner *= units[d++]) {
         sim_line_times l = {0};
@@ -192,9 +194,9 @@ static void measure_lines(sim_machine *m, hwloc_topology_t t)
         m->read[d] = at_least(l.read, m->read[before]);
         m->write[d] = at_least(l.write, m->write[before]);
         m->upgrade[d] = at_least(l.upgrade, m->upgrade[before]);
-        if (there && !known && d > SIM_SAME_CORE) {
+        if (there && !has_neighbour && d > SIM_SAME_CORE) {
             take_protocol(m, &l);
-            known = true;
+            has_neighbour = true;
         }
     }
 }
@@ -244,11 +246,15 @@ static void measure_kernel(sim_machine *m, hwloc_topology_t t)
 
 const char *sim_source_this(const char *key)
 {
-    static const char *const assumed[] = {"smt",       "stores", "invalidation", "occupancy", "memory",
-                                          "migration", "slice",  "hot",          "line"};
+    static const char *const assumed[] = {"smt",    "stores",    "reach", "invalidation", "occupancy",
+                                          "memory", "migration", "slice", "hot",          "line"};
+    static const char *const between[] = {"protocol", "overlap", "read", "write", "upgrade"};
     static const char *const units[] = {"cpu", "core", "cluster", "socket"};
     for (size_t i = 0; i < sizeof assumed / sizeof assumed[0]; i++)
         if (strcmp(key, assumed[i]) == 0)
+            return "assumed";
+    for (size_t i = 0; i < sizeof between / sizeof between[0] && !has_neighbour; i++)
+        if (strcmp(key, between[i]) == 0)
             return "assumed";
     for (size_t i = 0; i < sizeof units / sizeof units[0]; i++)
         if (strcmp(key, units[i]) == 0)
@@ -263,8 +269,13 @@ bool sim_machine_this(sim_machine *m)
     if (hwloc_topology_init(&t) != 0 || hwloc_topology_load(t) != 0)
         return false;
     sched_getaffinity(0, sizeof before, &before);
-    *m = (sim_machine){
-        .name = "this", .title = "this machine", .protocol = SIM_MOESI, .line = 64, .smt = 1.4, .stores = 56};
+    *m = (sim_machine){.name = "this",
+                       .title = "this machine",
+                       .protocol = SIM_MOESI,
+                       .line = 64,
+                       .smt = 1.4,
+                       .stores = 56,
+                       .reach = 100 * 1000};
     take_topology(m, t);
     m->cycle = sim_best_of(adds, TIMES);
     m->hit = sim_best_of(hits, TIMES);

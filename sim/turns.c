@@ -11,6 +11,7 @@ static void resume(void *of, unsigned generation)
     if (t->debt > 0) {
         sim_time debt = t->debt;
         t->debt = 0;
+        t->paid += debt;
         sim_at(sim_now() + debt, resume, t, generation);
         return;
     }

@@ -50,7 +50,10 @@ def this_machine_can_be_kept_in_a_file():
     with folder() as f:
         path = pathlib.Path(f) / "this.machine"
         path.write_text(output("sim", "machines", "this"))
-        check("# hwloc" in path.read_text() and "# measured" in path.read_text(), "sources")
+        text = path.read_text()
+        check("# hwloc" in text and "# measured" in text and re.search("^reach .* # assumed$", text, re.M), "sources")
+        sockets = int(re.search(r"^socket (\d+) per machine", text, re.M)[1])
+        check((" remote " in text) == (sockets > 1), f"distances that {sockets} sockets do not have: {text}")
         output("sim", "mutexbench", "--machine", str(path), *BRIEF)
     output("sim", "mutexbench", "--machine", "this", *BRIEF)
 
@@ -115,6 +118,7 @@ def other_mistakes_are_named():
         ("smt", "smt 0.5 # x", 8, "from 1 to 100"),
         ("stay", "stay 1.5 # x", 9, "from 0 to 1"),
         ("overlap", "overlap 2 # x", 10, "from 0 to 1"),
+        ("reach", "reach 4 # x", 9, "a time ends with"),
         ("protocol", "protocol mosi # x", 10, "mesi, moesi, mesif or migratory"),
         ("memory", "protocol mesi # x", 1, "'protocol' was there already"),
         ("memory", "name other", 1, "'name' was there already"),

@@ -162,6 +162,7 @@ def a_migratory_line_goes_to_who_reads_it():
 
     shared, moved = (point(p)["runs"][0]["simulated"]["lines"]["data"] for p in ("moesi", "migratory"))
     check(shared["upgrades"] > 0.9 and moved["upgrades"] < 0.2, f"upgrades of the data: {shared}, {moved}")
+    check(moved["invalidations"] > 0.9, f"the reader takes the line away: {moved}")
 
 
 @test
@@ -173,6 +174,86 @@ def what_follows_from_a_poll_is_not_asked_for_before():
         return max(p["median"] for p in b["points"])
 
     check(ns(0) == ns(1), f"{ns(0)}, {ns(1)}")
+
+
+def timeline(*arguments):
+    """Spans, in the order in which they end."""
+    with folder() as f:
+        path = f"{f}/trace.json"
+        output("sim", "mutexbench", *BRIEF, *arguments, "--trace", path)
+        trace = json.load(open(path))
+    check(list(trace) == ["traceEvents"], "older versions of Perfetto take displayTimeUnit for the unit of ts")
+    return sorted((e for e in trace["traceEvents"] if e["ph"] == "X"), key=lambda e: e["ts"] + e["dur"])
+
+
+def named(spans, name):
+    return [s for s in spans if s["name"] == name]
+
+
+@test
+def nor_is_it_after_many_looks_at_several_words():
+    """A waiter also asks its policy, every 32 looks: who comes in reads what the other one wrote, which takes a socket's distance each time."""
+    spans = timeline("--machine", "x5-2", "--lock", "mcs", "--threads", "2", "--wait", "park", "--cs", "500", "--ncs", "500", "--set", "overlap 1")
+    misses, sections = named(spans, "read miss data"), named(spans, "has the lock")
+    check(len(misses) > 0.9 * len(sections) > 100 and min(m["dur"] for m in misses) >= 0.05, f"{len(misses)} misses in {len(sections)} sections")
+
+
+@test
+def work_between_misses_ends_their_overlap():
+    def rate(reach):
+        return simulate("mutexbench", *BRIEF, "--machine", "x5-2", "--wait", "spin", "--lock", "mcs", "--threads", "4", "--cs", "1", "--ncs", "0", "--set",
+                        "overlap 1", "--set", f"reach {reach}")["points"][0]["median"]
+
+    check(rate("100ns") > 1.15 * rate("0ns"), f"{rate('100ns')}, {rate('0ns')}")
+
+
+@test
+def atomic_operations_ask_for_their_line_while_stores_leave():
+    spans = timeline("--machine", "x5-2", "--lock", "reciprocating", "--threads", "4", "--wait", "spin", "--set", "overlap 1")
+    stores = [s for s in spans if s["name"].startswith("store")]
+    ahead = [m for m in named(spans, "write miss lock")[:200]
+             if any(s["args"]["cpu"] == m["args"]["cpu"] and s["ts"] < m["ts"] < s["ts"] + s["dur"] for s in stores)]
+    check(len(ahead) > 100, f"{len(ahead)}")
+
+
+@test
+def a_second_store_to_a_line_that_is_under_way_does_not_ask_for_it_again():
+    spans = timeline("--machine", "x5-2", "--lock", "hapax_vw", "--threads", "6", "--wait", "spin", "--ncs", "20", "--set", "overlap 1")
+    stores, sections = named(spans, "store data"), named(spans, "has the lock")
+    check(len(sections) > 100 and len(stores) < 1.1 * len(sections), f"{len(stores)} stores that ask in {len(sections)} sections")
+
+
+@test
+def spans_of_one_track_nest():
+    """Also where misses and stores overlap."""
+    for lock, machine, threads in (("clh", "x5-2", "4"), ("hapax", "x5-2", "8"), ("pawl_mutex", "laptop-8", "12")):
+        tracks = {}
+        for s in timeline("--machine", machine, "--lock", lock, "--threads", threads, "--ncs", "20", "--wait", "park", "--set", "overlap 1"):
+            tracks.setdefault((s["pid"], s["tid"]), []).append((round(s["ts"] * 1e6), -round((s["ts"] + s["dur"]) * 1e6), s["name"]))
+        for spans in tracks.values():
+            open_spans = []
+            for start, end, name in sorted(spans):
+                while open_spans and -open_spans[-1][1] <= start:
+                    open_spans.pop()
+                check(not open_spans or -end <= -open_spans[-1][1], f"{lock}: {(start, -end, name)} in {open_spans}")
+                open_spans.append((start, end, name))
+
+
+@test
+def a_hit_takes_less_than_a_cycle_where_the_machine_file_says_so():
+    def rate(*change):
+        return simulate("mutexbench", *BRIEF, "--machine", "x5-2", "--lock", "ticket", "--threads", "1", "--set", "hit 0ns", *change)["points"][0]["median"]
+
+    check(rate("--set", "cycle 10ns") == rate(), "a cycle for each access")
+
+
+@test
+def a_busy_cpu_pays_for_the_interrupt_that_brings_a_thread():
+    def rate(*change):
+        return simulate("mutexbench", "--machine", "vm-2", "--lock", "three_state", "--threads", "8", "--wait", "park", "--cs", "5us", "--ncs", "20us",
+                        "--duration", "50ms", "--warm-up", "1ms", *change)["points"][0]["median"]
+
+    check(rate("--set", "interrupt 2ms") < 0.5 * rate(), f"{rate('--set', 'interrupt 2ms')}, {rate()}")
 
 
 @test
@@ -240,7 +321,7 @@ def woken_threads_may_stay_where_they_slept():
 
     leaves, stays = run(0), run(1)
     check(leaves["migrations"] > 50 and stays["migrations"] == 0, f"migrations: {leaves['migrations']}, {stays['migrations']}")
-    check(leaves["value"] > 1.07 * stays["value"], f"{leaves['value']}, {stays['value']}")
+    check(leaves["value"] > 1.09 * stays["value"], f"{leaves['value']}, {stays['value']}")
 
 
 @test
@@ -351,17 +432,14 @@ def many_threads_take_less_than_half_a_minute():
 @test
 def a_timeline_shows_hand_overs():
     one = ["--lock", "mcs", "--threads", "4", "--wait", "spin"]
+    spans = timeline(*one)
+    check({s["name"] for s in spans} >= {"has the lock", "waits", "read miss element", "store element"}, "names")
+    sections = [(s["ts"], s["ts"] + s["dur"], s["tid"]) for s in named(spans, "has the lock")]
+    check(len(sections) > 100 and len({s[2] for s in sections}) == 4, f"{len(sections)} sections")
+    for before, after in zip(sections, sections[1:]):
+        check(before[1] < after[0], f"{before} and {after} overlap")
     with folder() as f:
         path = f"{f}/trace.json"
-        output("sim", "mutexbench", *BRIEF, *one, "--trace", path)
-        trace = json.load(open(path))
-        check(list(trace) == ["traceEvents"], "older versions of Perfetto take displayTimeUnit for the unit of ts")
-        spans = [e for e in trace["traceEvents"] if e["ph"] == "X"]
-        check({s["name"] for s in spans} >= {"has the lock", "waits", "read miss element", "store element"}, "names")
-        sections = sorted((s["ts"], s["ts"] + s["dur"], s["tid"]) for s in spans if s["name"] == "has the lock")
-        check(len(sections) > 100 and len({s[2] for s in sections}) == 4, f"{len(sections)} sections")
-        for before, after in zip(sections, sections[1:]):
-            check(before[1] < after[0], f"{before} and {after} overlap")
         refused(["sim", "mutexbench", *BRIEF, "--lock", "mcs,clh", "--threads", "4", "--trace", path], "--trace")
         refused(["sim", "mutexbench", *BRIEF, *one, "--trace", f"{f}/no/such"], "--trace")
 
