@@ -88,7 +88,8 @@ typedef struct sim_stores {
     unsigned first, count;
     uint64_t entered, left; /* ever */
     bool busy;              /* the first is under way */
-    sim_time traced;        /* until when             */
+    sim_time next;          /* starts then, at the earliest */
+    sim_time traced;        /* until when                   */
     sim_thread *drained; /* waits for the buffer to be empty, or to have room */
 } sim_stores;
 

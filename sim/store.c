@@ -17,6 +17,7 @@ static sim_stores *stores_of(const sim_thread *t)
 static void finish_first(sim_cpu *c, sim_time when)
 {
     sim_stores *b = &c->stores;
+    when = when > b->next ? when : b->next;
     sim_store *s = &b->entries[b->first];
     sim_line_modify(s->line);
     if (s->size > 0)
@@ -24,6 +25,7 @@ static void finish_first(sim_cpu *c, sim_time when)
     b->first = (b->first + 1) % SIM_STORES_MOST;
     b->count--;
     b->left++;
+    b->next = when;
     sim_at(when, start, c, 0);
 }
 
@@ -61,6 +63,8 @@ static void start(void *of, unsigned generation)
     (void)generation;
     sim_cpu *c = of;
     sim_stores *b = &c->stores;
+    if (sim_now() < b->next) /* its turn came first: it starts the next one when its line is there */
+        return;
     if (b->drained != NULL && b->count == 0)
         wake_waiter(b);
     if (b->count == 0) {
@@ -109,9 +113,10 @@ void sim_store_put(sim_thread *t, sim_line *l, uintptr_t address, unsigned size,
     b->entered++;
     if (asks)
         ask(t->cpu, s, t->clock, sim_hidden(t));
-    if (!b->busy && !asks) /* if it asks, it starts when its turn has come */
+    if (!b->busy) {
+        b->busy = true;
         sim_at(t->clock, start, t->cpu, 0);
-    b->busy = true;
+    }
 }
 
 static const sim_store *find(const sim_thread *t, uintptr_t address, unsigned size)
@@ -146,4 +151,6 @@ void sim_store_drain(sim_thread *t)
         return;
     b->drained = t;
     sim_wait();
+    if (t->clock < b->next)
+        lab_die("a store buffer was left before its last line was there");
 }
