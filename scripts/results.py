@@ -134,7 +134,7 @@ class Cell:
 
     def cpu_time(self, lock):
         """For each operation, of what glibc takes."""
-        return statistics.median((ours["cpu_s"] / ours["value"]) / (theirs["cpu_s"] / theirs["value"])
+        return statistics.median(ours["cpu_ns_per_acquisition"] / theirs["cpu_ns_per_acquisition"]
                                  for points in self.of_grids if lock in points
                                  for ours, theirs in zip(points[lock]["runs"], points["glibc"]["runs"]))
 
