@@ -9,9 +9,9 @@
 
 /* Nanoseconds
  *
- *   ROUND   divided by the number of waiters: the share, how long others may barge past the head of the queue, where
- *           sections take half of LOOK or more; but no less than
- *   SHARE   which is the share where they are shorter, and
+ *   The share is how long others may barge past the head of the queue:
+ *   ROUND   divided by the number of waiters, but no less than SHARE, where releases are half of LOOK apart or more;
+ *   SHARE   where they are closer, and
  *   SHORT   where 16 of them fit into LOOK. How long a thread waits then depends on those before it alone
  *   GRACE   how long after its share the head may take to run. Meanwhile owners give way: they yield their CPU after a
  *           release. Afterwards they hand off to a head that does not run, and everybody waits for the scheduler
