@@ -53,6 +53,7 @@ static long return_early(struct lab_thread *t)
     lab_graph_add(t, E_RETURN, t->futex, reason);
     if (reason == TIMEOUT) {
         lab_run.left.timeouts -= lab_run.left.timeouts > 0;
+        t->timeouts++;
         if (t->now < t->deadline)
             t->now = t->deadline;
         lab_trace_note("times out", t->futex, 0, NULL);

@@ -89,6 +89,7 @@ struct lab_thread {
     uintptr_t futex;
     uint32_t futex_bits;
     bool timed, woken;
+    unsigned timeouts; /* so far */
     const void *asleep_at;
     uint64_t deadline, now; /* this thread's idea of the time, in ns */
 

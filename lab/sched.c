@@ -6,8 +6,9 @@
  */
 #include "shadow.h"
 
-/* A loop that writes is not recognised as spinning, so a thread that has run alone for this long gives way. */
-enum { PATIENCE = 400 };
+/* A loop that writes is not recognised as spinning, so a thread that has run alone for PATIENCE steps gives way. Of those that
+ * sleep with a timer, nobody times out so many times more often than another. */
+enum { PATIENCE = 400, TIMEOUTS = 16 };
 
 struct lab_thread lab_threads[LAB_SLOTS];
 struct lab_run lab_run;
@@ -26,6 +27,7 @@ static void reset_thread(struct lab_thread *t, int id)
     t->hopeless = false;
     t->futex = 0;
     t->timed = t->woken = false;
+    t->timeouts = 0;
     t->now = LAB_START * UINT64_C(1000000000);
     t->depth = 0;
     t->restarted = 0;
@@ -59,12 +61,21 @@ static unsigned others(struct lab_thread **list, const struct lab_thread *except
     return n;
 }
 
-/* Time passes when nothing else can happen. */
+static bool is_timed_sleeper(const struct lab_thread *t)
+{
+    return t->state == LAB_PARKED && t->timed;
+}
+
+/* Time passes when nothing else can happen, and it passes for all: nobody's timers run out again and again while
+ * another's, which may be the only one that helps, never does. */
 static unsigned timed_sleepers(struct lab_thread **list)
 {
-    unsigned n = 0;
+    unsigned n = 0, fewest = UINT32_MAX;
     for (int i = 0; i < lab_run.threads; i++)
-        if (lab_threads[i].state == LAB_PARKED && lab_threads[i].timed)
+        if (is_timed_sleeper(&lab_threads[i]) && lab_threads[i].timeouts < fewest)
+            fewest = lab_threads[i].timeouts;
+    for (int i = 0; i < lab_run.threads; i++)
+        if (is_timed_sleeper(&lab_threads[i]) && lab_threads[i].timeouts - fewest < TIMEOUTS)
             list[n++] = &lab_threads[i];
     return n;
 }

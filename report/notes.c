@@ -35,10 +35,11 @@ static json_t *lone_note(const comparison *c)
     FILE *f = open_memstream(&text, &size);
     if (f == NULL)
         fail("out of memory");
-    fprintf(f,
-            "%s's own runs got significantly faster or slower, and most other locks' did not, so changes may "
-            "be its in: ",
-            c->reference);
+    fprintf(
+        f,
+        "%s's own runs got significantly faster or slower, and fewer than half of the other locks' went the "
+        "same way, so what changed may be %s itself, in: ",
+        c->reference, c->reference);
     for (size_t i = 0; i < c->lone_count; i++) {
         fputs(i > 0 ? "; " : "", f);
         print_load(f, c->lone[i]);
@@ -54,9 +55,10 @@ static void add_notes_on_reference(json_t *notes, const comparison *c)
 {
     const char *libc_a = libc_of(c->a), *libc_b = libc_of(c->b);
     if (c->no_reference)
-        append(notes, json_sprintf("the files have no mutex of the C library in common (%s and %s): runs are "
-                                   "compared, and if the machine was faster, so are all locks",
-                                   reference_or_none(c->a), reference_or_none(c->b)));
+        append(notes,
+               json_sprintf("the files are not related to the same mutex of the C library (%s and %s): runs "
+                            "are compared, and if the machine was faster, so are all locks",
+                            reference_or_none(c->a), reference_or_none(c->b)));
     if (c->useless_reference != NULL)
         append(notes, json_sprintf("no lock can be compared as a multiple of %s in the same round: runs are "
                                    "compared, and if the machine was faster, so are all locks",

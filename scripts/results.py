@@ -188,7 +188,7 @@ def main():
     folder = pathlib.Path(sys.argv[1])
     try:
         page = re.sub(r"(<!-- (.*) -->\n)(?:\|.*\n)*", lambda m: filled(m, folder), PAGE.read_text())
-    except (OSError, ValueError, LookupError) as e:
+    except (OSError, ValueError, LookupError, ArithmeticError) as e:
         sys.exit(f"results: {e}")
     new = PAGE.with_suffix(".new")
     new.write_text(page)

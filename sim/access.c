@@ -118,8 +118,8 @@ static void forget_misses(sim_thread *t)
     t->stood = 0;
 }
 
-/* Has it looked here a moment ago, and changed nothing since? It may look at a few other words in between: those that it
- * waits for as well, and every now and then how it is to wait. */
+/* Has it looked here a moment ago, and changed nothing since? It may look at a few words in between: others that it
+ * waits for, and now and then its policy. */
 static bool is_poll(sim_thread *t, const void *pc, uintptr_t address)
 {
     bool again = false;

@@ -54,7 +54,7 @@ struct sim_request {
     unsigned cpu;
     bool write;
     sim_time asked;               /* when */
-    sim_time hidden;              /* of its latency, by misses before it, and not used */
+    sim_time hidden;              /* of its latency, by misses before it; what is left  */
     sim_time response;            /* from its turn until the data is there             */
     void (*turn)(sim_request *r); /* its turn: nobody else has the line in between */
 };
@@ -88,9 +88,9 @@ typedef struct sim_stores {
     unsigned first, count;
     uint64_t entered, left; /* ever */
     bool busy;              /* the first is under way */
-    sim_time next;          /* starts then, at the earliest */
-    sim_time traced;        /* until when                   */
-    sim_thread *drained; /* waits for the buffer to be empty, or to have room */
+    sim_time next;          /* when the next may finish, at the earliest */
+    sim_time traced;        /* until then its track of the timeline is filled */
+    sim_thread *drained;    /* waits for the buffer to be empty, or to have room */
 } sim_stores;
 
 /* access.c: how much of a miss that begins now is hidden by those just before it. */

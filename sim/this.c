@@ -177,7 +177,7 @@ static void take_protocol(sim_machine *m, const sim_line_times *l)
     m->overlap = hidden < 0 ? 0 : hidden > 1 ? 1 : hidden;
 }
 
-static bool has_neighbour; /* of which lines were measured */
+static bool has_neighbour; /* with whom lines were measured */
 
 static void measure_lines(sim_machine *m, hwloc_topology_t t)
 {

@@ -21,7 +21,7 @@ static double value(const bench_run *r, bool waits)
 }
 
 /* The median of what it is in each round, where both ran soon after one another; of itself, if there is no other. Negative
- * if the other did nothing in any round: what is left would be those in which it did best. */
+ * if the other did nothing in one of the rounds: what is left would be those in which it did best. */
 static double times(const study *s, const point *p, const point *of, bool waits)
 {
     double *quotients = allocate(s->runs, sizeof *quotients), median = -1;
@@ -162,7 +162,7 @@ void grid_text(output *o, const study *s)
     fputs("\nx " BENCH_LIBC ": times as many operations as " BENCH_LIBC
           "'s mutex in the same round, the median; or, of the waits of a thread\n"
           "that asks seldom, their 99th percentile as many times shorter; - if " BENCH_LIBC
-          "'s did nothing in any round. The worst\n"
+          "'s did nothing in one. The worst\n"
           "wait is that of all runs; of a queue none is timed.\n",
           o->file);
     print_doubts(o->file, s, "--json");

@@ -124,6 +124,7 @@ static const struct program_test programs[] = {
     {.name = "livelock", .threads = 2, .thread = livelock, .verdict = LAB_NO_PROGRESS},
     {.name = "times out", .threads = 2, .thread = times_out},
     {.name = "times out, by choice", .threads = 2, .thread = times_out, .timeouts = 1},
+    {.name = "naps while another naps", .threads = 2, .thread = naps_until_told},
     {.name = "sleeps without timeout", .threads = 2, .thread = sleeps_without_timeout, .verdict = LAB_DEADLOCK},
     {.name = "trusts its wake-up", .threads = 2, .thread = wakes_spuriously},
     {.name = "takes its wake-up for an acquire", .threads = 2, .thread = wakes_spuriously, .stale = 1,

@@ -256,6 +256,19 @@ void times_out(void *unused, int id)
     lab_assert(after.tv_sec > before.tv_sec, "time has passed");
 }
 
+/* Only the timer of the one ends the other's naps. */
+void naps_until_told(void *unused, int id)
+{
+    (void)unused;
+    static unsigned bed[2];
+    struct timespec second = {1, 0};
+    do
+        syscall(SYS_futex, &bed[id], FUTEX_WAIT_PRIVATE, 0, &second, NULL, 0);
+    while (id == 1 && !load(&flag, ACQ));
+    if (id == 0)
+        store(&flag, 1, REL);
+}
+
 void sleeps_without_timeout(void *unused, int id)
 {
     (void)unused;

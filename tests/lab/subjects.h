@@ -50,6 +50,7 @@ void waits_for_two_words(void *unused, int id);
 void polls_by_exchange(void *unused, int id);
 void livelock(void *unused, int id);
 void times_out(void *unused, int id);
+void naps_until_told(void *unused, int id);
 void sleeps_without_timeout(void *unused, int id);
 void wakes_spuriously(void *unused, int id);
 void requeues(void *unused, int id);

@@ -100,7 +100,7 @@ CAPACITORS = ["--ncs", "random:100", "--threads", "10,40", "--lock", "tts,capaci
 
 @test
 def a_capacitor_pays_from_21_threads_on():
-    """In its paper's setting, where it pays beyond 9; with 20 both are as fast."""
+    """In its paper's setting, where threads spin and it pays beyond 9; with 20 both are as fast."""
     rate = rates("--machine", "altra", "--preset", "capacitors-fig1", "--threads", "10,21,24,40,128", "--lock", "tts,capacitor_tts")
     for threads, least in ((21, 1.02), (24, 1.15), (40, 1.9), (128, 6)):
         check(rate["capacitor_tts", threads] > least * rate["tts", threads], f"{threads} threads: {rate}")
