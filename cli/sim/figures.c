@@ -73,9 +73,16 @@ static void add_locks(const char *item, void *input)
     add_point(s, simulated_subject(item), s->base.threads);
 }
 
+/* Powers of two, and last all CPUs. */
+static unsigned more(unsigned threads, unsigned cpus)
+{
+    return threads == cpus ? cpus + 1 : 2 * threads < cpus ? 2 * threads : cpus;
+}
+
 static void plan(study *s, const figure *f, unsigned most)
 {
-    for (unsigned threads = 1; threads <= s->machine.cpus && threads <= most; threads *= 2) {
+    unsigned cpus = s->machine.cpus;
+    for (unsigned threads = 1; threads <= cpus && threads <= most; threads = more(threads, cpus)) {
         s->base.threads = threads;
         parse_list("--lock", f->locks, add_locks, s);
     }

@@ -447,10 +447,11 @@ def a_timeline_shows_hand_overs():
 @test
 def figures_can_be_drawn():
     with folder() as f:
-        output("sim", "figures", "--figure", "hemlock-2", "--most-threads", "32", "-o", f)
+        output("sim", "figures", "--figure", "hemlock-2", "-o", f)
         b = json.load(open(f"{f}/hemlock-2.json"))
         jsonschema.validate(b, SCHEMA)
-        check(b["preset"] == "hemlock-fig2" and len(b["points"]) == 5 * 6, f"{len(b['points'])} points")
+        threads = [p["threads"] for p in b["points"]]
+        check(b["preset"] == "hemlock-fig2" and len(threads) == 5 * 8 and sorted(set(threads)) == [1, 2, 4, 8, 16, 32, 64, 72], f"{threads}")
         first = b["published"]["statements"][0]
         check(first["statement"] == "1 thread: ticket is faster than hemlock" and first["simulated"] is True, f"{first}")
         values = {v["lock"]: v["value"] for v in b["published"]["values"]}
