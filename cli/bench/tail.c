@@ -26,17 +26,29 @@ static bool take(study *s, int key, char *argument)
     return true;
 }
 
+/* By default, those of 1, 2, 8 and 32 that make no more threads than there may be. */
+static void take_default(study *s)
+{
+    parse_list("--oversubscription", "1,2,8,32", ratio_item, s);
+    while (s->ratio_count > 1 && s->ratios[s->ratio_count - 1] * s->machine.cpus > bench_setting.most_threads)
+        s->ratio_count--;
+}
+
 static void plan(study *s)
 {
     if (s->ratio_count == 0)
-        parse_list("--oversubscription", "1,2,8,32", ratio_item, s);
-    for (size_t r = 0; r < s->ratio_count; r++)
+        take_default(s);
+    for (size_t r = 0; r < s->ratio_count; r++) {
+        if (s->ratios[r] * s->machine.cpus > bench_setting.most_threads)
+            fail("--oversubscription '%u': makes %u threads, of at most %u", s->ratios[r],
+                 s->ratios[r] * s->machine.cpus, bench_setting.most_threads);
         for (size_t l = 0; l < s->lock_count; l++) {
             char *variant;
             if (asprintf(&variant, "oversubscription %u", s->ratios[r]) < 0)
                 fail("out of memory");
             add_point(s, s->locks[l], s->ratios[r] * s->machine.cpus)->variant = variant;
         }
+    }
 }
 
 static const workload tail = {

@@ -445,6 +445,13 @@ def a_timeline_shows_hand_overs():
 
 
 @test
+def tail_makes_no_more_threads_than_can_be_simulated():
+    p = json.loads(output("sim", "tail", "--machine", "x5-2", "--lock", "mcs", "--duration", "1ms", "--warm-up", "1ms", "--runs", "1", "--json"))
+    check([x["threads"] for x in p["points"]] == [72, 144, 576], f"{[x['threads'] for x in p['points']]}")
+    refused(["sim", "tail", "--machine", "x5-2", "--lock", "mcs", "--oversubscription", "8,32"], "2304 threads, of at most 1024")
+
+
+@test
 def figures_can_be_drawn():
     with folder() as f:
         output("sim", "figures", "--figure", "hemlock-2", "-o", f)
