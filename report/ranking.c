@@ -95,10 +95,12 @@ typedef struct ranked {
     double goodness;
 } ranked;
 
+/* Equals in the order of the file, whatever this C library's qsort() makes of them. */
 static int best_first(const void *a, const void *b)
 {
-    double x = ((const ranked *)a)->goodness, y = ((const ranked *)b)->goodness;
-    return (x < y) - (x > y);
+    const ranked *x = a, *y = b;
+    int order = (x->goodness < y->goodness) - (x->goodness > y->goodness);
+    return order != 0 ? order : (x->point > y->point) - (x->point < y->point);
 }
 
 static json_t *ranking_json(const book *b, const results *r, const point *load)

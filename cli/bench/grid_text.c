@@ -72,10 +72,12 @@ static row row_of(const study *s, const point *ours, bool waits)
     return r;
 }
 
+/* Equals in the order of the cells. */
 static int by_lead(const void *a, const void *b)
 {
-    double x = ((const row *)a)->lead, y = ((const row *)b)->lead;
-    return (x > y) - (x < y);
+    const row *x = a, *y = b;
+    int order = (x->lead > y->lead) - (x->lead < y->lead);
+    return order != 0 ? order : (x->ours > y->ours) - (x->ours < y->ours);
 }
 
 static void add_cell(grid *g, const row *r)
