@@ -78,7 +78,8 @@ static const struct argp argp = {
         "A change counts if it is significant (Mann-Whitney's test, Benjamini and Hochberg's "
         "false discovery rate of 5 % over all points) and not below the threshold. The exit status is 1 if "
         "something got slower.\n\n"
-        "Of two grids that both have glibc's mutex, the other locks' throughput is compared as a multiple "
+        "Of two grids that have the same mutex of glibc, the other locks' throughput is compared as a "
+        "multiple "
         "of its throughput in the same round, so that a machine that was faster that day makes no lock "
         "faster; glibc's own is not judged.",
     .children = common_options};

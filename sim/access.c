@@ -156,8 +156,7 @@ static void drain(sim_thread *t, sim_line *l)
     sim_time from = t->clock, paid = t->paid;
     if (!t->cpu->stores.busy)
         return;
-    bool asks =
-        sim_hardware.overlap > 0 && !sim_line_has(l, t->cpu->id, true) && !sim_store_has_asked(t->cpu, l);
+    bool asks = sim_store_may_ask(t->cpu, l);
     t->ahead = asks ? SIM_NEVER : 0;
     if (asks) {
         t->request = (sim_request){
@@ -202,10 +201,10 @@ static void end(sim_thread *t, bool hit)
 {
     const sim_request *r = &t->request;
     t->clock += r->response;
-    if (!hit)
-        stand_still(t, r->asked);
-    if (!hit)
-        trace_thread(t, r->write ? "write miss" : "read miss", sim_line_object(r->line), r->asked, t->clock);
+    if (hit)
+        return;
+    stand_still(t, r->asked);
+    trace_thread(t, r->write ? "write miss" : "read miss", sim_line_object(r->line), r->asked, t->clock);
 }
 
 /* ---- the hooks */

@@ -58,6 +58,12 @@ static int by_size(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+double sim_median(double *all, size_t count)
+{
+    qsort(all, count, sizeof all[0], by_size);
+    return all[count / 2];
+}
+
 double sim_interruption;
 
 /* Looks at the clock until the game is over: what takes longer than usual is an interrupt. */
@@ -73,8 +79,7 @@ static void be_interrupted(void)
         last = now;
     }
     count = count < 64 ? count : 64;
-    qsort(all, count, sizeof all[0], by_size);
-    sim_interruption = count > 0 ? all[count / 2] : 0;
+    sim_interruption = count > 0 ? sim_median(all, count) : 0;
 }
 
 static void *other_player(void *unused)
@@ -107,6 +112,5 @@ sim_time sim_busy_membarrier(int first, int second)
     }
     atomic_store(&over, 1);
     pthread_join(other, NULL);
-    qsort(all, SIM_MEMBARRIERS, sizeof all[0], by_size);
-    return (sim_time)(all[SIM_MEMBARRIERS / 2] * 1000);
+    return (sim_time)(sim_median(all, SIM_MEMBARRIERS) * 1000);
 }

@@ -7,6 +7,9 @@
 
 void sim_run_on(int cpu);
 
+/* Also sorts them. */
+double sim_median(double *all, size_t count);
+
 /* The best of some tries, for each of so many. */
 sim_time sim_best_of(void run(void), int times);
 

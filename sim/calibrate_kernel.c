@@ -28,18 +28,6 @@ static void pass(double ns)
         ;
 }
 
-static int by_size(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-static double median(double *all, size_t count)
-{
-    qsort(all, count, sizeof all[0], by_size);
-    return all[count / 2];
-}
-
 static void go_to(int from, int to)
 {
     cpu_set_t set;
@@ -108,7 +96,7 @@ double sim_yield_in_turn(int cpu)
     }
     atomic_store(&over, 1);
     pthread_join(other, NULL);
-    return median(all, TRIES);
+    return sim_median(all, TRIES);
 }
 
 static void take_turns(uint32_t player, double *took)
@@ -145,7 +133,7 @@ double sim_sleep_in_turn(int cpu)
         return -1;
     take_turns(0, all);
     pthread_join(other, NULL);
-    return median(all + 1, TRIES - 1);
+    return sim_median(all + 1, TRIES - 1);
 }
 
 /* ---- between two CPUs */
@@ -186,7 +174,7 @@ double sim_wake_other(int first, int second)
             ;
     }
     pthread_join(other, NULL);
-    return median(calls, WAKES);
+    return sim_median(calls, WAKES);
 }
 
 /* Two that sleep in turn, as the waiters of a lock that is handed from sleeper to sleeper. That takes longer than to be
@@ -225,7 +213,7 @@ double sim_wake_in_turn(int first, int second)
         return -1;
     wake_in_turn(0);
     pthread_join(other, NULL);
-    return median(waits, 2 * WAKES);
+    return sim_median(waits, 2 * WAKES);
 }
 
 /* ---- a thread that slept where its waker runs, while another CPU is idle */
@@ -286,7 +274,7 @@ double sim_timer_lateness(int cpu)
         futex_wait(&nobody, 0, &timeout);
         all[i] = now_ns() - from - TIMER;
     }
-    return median(all, TRIES);
+    return sim_median(all, TRIES);
 }
 
 /* ---- an idle CPU and a thread that waits for another one */

@@ -62,18 +62,12 @@ static void touch_lines(void)
     }
 }
 
-static int by_size(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* Without the tenths at both ends: interrupts are there. */
 static double usual(double *all, size_t count)
 {
     double sum = 0;
     size_t cut = count / 10;
-    qsort(all, count, sizeof *all, by_size);
+    sim_median(all, count); /* which sorts them */
     for (size_t i = cut; i < count - cut; i++)
         sum += all[i];
     return sum / (double)(count - 2 * cut);
@@ -122,8 +116,7 @@ static double took(touch t)
         atomic_store_explicit(&ball.word, 2 * i + 4, memory_order_release);
     }
     pthread_join(other, NULL);
-    qsort(batches, BATCHES, sizeof *batches, by_size);
-    return batches[BATCHES / 2];
+    return sim_median(batches, BATCHES);
 }
 
 static double ticks_each_ns(void)

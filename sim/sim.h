@@ -100,7 +100,9 @@ void sim_store_put(sim_thread *t, sim_line *l, uintptr_t address, unsigned size,
 bool sim_store_forward(const sim_thread *t, uintptr_t address, unsigned size, uint64_t *value);
 bool sim_store_overlaps(const sim_thread *t, uintptr_t address, unsigned size);
 void sim_store_drain(sim_thread *t);
-bool sim_store_has_asked(const sim_cpu *c, const sim_line *l); /* for this line, which is under way */
+
+/* Where misses overlap: whether a line that the CPU lacks has to be asked for ahead, since no store has done so. */
+bool sim_store_may_ask(const sim_cpu *c, const sim_line *l);
 
 static inline void sim_write(uintptr_t address, unsigned size, uint64_t value)
 {

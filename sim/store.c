@@ -81,16 +81,17 @@ static void start(void *of, unsigned generation)
         ask(c, s, sim_now(), 0);
 }
 
-/* Is the line under way already? */
-bool sim_store_has_asked(const sim_cpu *c, const sim_line *l)
+bool sim_store_may_ask(const sim_cpu *c, const sim_line *l)
 {
     const sim_stores *b = &c->stores;
+    if (sim_hardware.overlap == 0 || sim_line_has(l, c->id, true))
+        return false;
     for (unsigned i = 0; i < b->count; i++) {
         const sim_store *s = &b->entries[(b->first + i) % SIM_STORES_MOST];
         if (s->line == l && s->asked)
-            return true;
+            return false;
     }
-    return false;
+    return true;
 }
 
 static bool joins_last(const sim_stores *b, const sim_line *l, unsigned size)
@@ -106,8 +107,7 @@ void sim_store_put(sim_thread *t, sim_line *l, uintptr_t address, unsigned size,
         return;
     if (b->count >= sim_hardware.stores)
         sim_store_drain(t);
-    bool asks =
-        sim_hardware.overlap > 0 && !sim_line_has(l, t->cpu->id, true) && !sim_store_has_asked(t->cpu, l);
+    bool asks = sim_store_may_ask(t->cpu, l);
     sim_store *s = &b->entries[(b->first + b->count++) % SIM_STORES_MOST];
     *s = (sim_store){.line = l, .address = address, .size = size, .value = value};
     b->entered++;

@@ -41,8 +41,8 @@
 #endif
 #define OVERTAKES  128 /* by one thread that goes first, at most     */
 #define STEP_MOST  255 /* releases between two readings of the clock */
-#define STEP_LONG  1   /* of so many, or fewer, sections are long    */
-#define STEP_SHORT 31  /* of so many, or more, they are short        */
+#define STEP_LONG  1   /* if so many, or fewer: they are far apart   */
+#define STEP_SHORT 31  /* if so many, or more: they are close        */
 #define SKIPS_MOST 8   /* releases in a row that do not look at the clock because the bucket is taken */
 
 /* ---- the queue, under the bucket's lock */
@@ -124,18 +124,17 @@ void pawl_mutex_dequeue(pawl_bucket *b, pawl_mutex *m, pawl_sleeper *w)
     atomic_store_explicit(&m->patience, 0, memory_order_relaxed);
 }
 
+static uint32_t longer(uint32_t a, uint32_t b)
+{
+    return a > b ? a : b;
+}
+
 static uint32_t share(const pawl_mutex *m, const pawl_sleeper *head)
 {
     if (m->step > STEP_LONG)
         return m->step >= STEP_SHORT ? PAWL_MUTEX_SHORT : PAWL_MUTEX_SHARE;
-    uint32_t share =
-        PAWL_MUTEX_ROUND / (head->length > 0 ? head->length : 1); /* a child of fork() may have lost count */
-    return share > PAWL_MUTEX_SHARE ? share : PAWL_MUTEX_SHARE;
-}
-
-static uint32_t longer(uint32_t a, uint32_t b)
-{
-    return a > b ? a : b;
+    /* A child of fork() may have lost count. */
+    return longer(PAWL_MUTEX_ROUND / longer(head->length, 1), PAWL_MUTEX_SHARE);
 }
 
 /* No more than a share can be left: else the clock has wrapped since, as it does in 73 minutes. */

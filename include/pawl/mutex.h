@@ -56,7 +56,7 @@ typedef struct pawl_mutex {
     PAWL_HOLE(pthread_meta)
     /* Guarded by the bucket's lock, like the queue. Times are in ticks of 1024 ns. */
     uint32_t due;            /* when the head's share is over                    */
-    uint16_t looked;         /* when an owner last read the clock, or a head asked    */
+    uint16_t looked;         /* when an owner last read the clock, or the head asked */
     uint16_t attend;         /* when an owner may yield to the head, or wake it  */
     uint8_t step;            /* releases until the next reading                  */
     _Atomic(uint8_t) losses; /* wake-ups of heads in a row that found it taken   */

@@ -36,7 +36,7 @@ PROFILED = [
 ]
 
 TESTS = {
-    **{name: harness(f"tests/mutex/test_mutex_{name}") for name in ("mutex", "fairmutex", "fair_steps", "cond", "cond_order", "cond_steps", "forks", "manners", "reentry", "queue", "releases", "handoff", "head")},
+    **{name: harness(f"tests/mutex/test_mutex_{name}") for name in ("mutex", "fairmutex", "fair_steps", "cond", "cond_order", "cond_steps", "forks", "manners", "reentry", "queue", "releases", "shares", "handoff", "head")},
     **{
         name: harness(f"tests/test_{name}")
         for name in ("copy", "thread_key", "policy", "parking", "kernel", "hardware", "hapax", "hint", "hint_locks", "nodes", "semaphore", "deadline", "slices", "timeslice", "yield")
@@ -83,7 +83,7 @@ TESTS = {
     "settings": commands("tests/profile", "test_tune.py", PROFILED)._replace(cases=["settings_of_the_mutex_are_those_of_the_environment"]),
 }
 
-MUTEXES = ["releases", "handoff", "head", "hint", "hint_locks", "timeslice", "queue", "reentry", "cond", "mutex", "cond_order", "manners", "fairmutex", "idle", "destruction", "plural", "forks", "check_mutex", "conform_mutex"]
+MUTEXES = ["releases", "shares", "handoff", "head", "hint", "hint_locks", "timeslice", "queue", "reentry", "cond", "mutex", "cond_order", "manners", "fairmutex", "idle", "destruction", "plural", "forks", "check_mutex", "conform_mutex"]
 LOCKS = ["policy", "nodes", "trylock", "thread_exit", "semaphore", "deadline", "hapax", "tardy", "churn", "forks", "check_locks", "conform_mcs"]
 PRELOAD = ["conform_mutex", "conform_mcs", "conform_clh", "conform_hemlock", "conform_overlap", "malloc"]
 STATS = ["stats", "profile", "counts"]

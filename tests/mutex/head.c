@@ -244,7 +244,7 @@ static void whoever_yielded_is_not_rare(const lock_info *unused)
     (void)unused;
     bool rare = true;
     behind(0, 0, 0);
-    others_run = 2 * PAWL_TICKS(50000);
+    others_run = 2 * PAWL_TICKS(RARE);
     for (int tries = 0; rare && tries < 1000; tries++) { /* this thread may lose its CPU afterwards */
         pawl_mutex_competes(pawl_ticks());
         CHECK(yields_first(1), "does not take it");

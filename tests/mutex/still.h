@@ -9,7 +9,10 @@
 #include "../../src/mutex.h"
 #include "../../src/park/clock.h"
 
-enum { MOST = 64, ROUND = 4000000 }; /* as in src/mutex.c */
+enum { MOST = 64 };
+
+/* Nanoseconds, as in src/mutex.c */
+enum { ROUND = 4000000, SHARE = 150000, SHORT = 20000, GRACE = 1000000, LOOK = 10000, RARE = 50000 };
 
 static pawl_mutex mutex PAWL_ALIGNED;
 static pawl_sleeper waiters[MOST];
