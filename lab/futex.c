@@ -85,6 +85,8 @@ static long wait(uintptr_t address, uint32_t expected, const struct timespec *ti
     t->timed = timeout != NULL;
     if (timeout)
         t->deadline = nanoseconds(timeout) + (absolute ? 0 : t->now);
+    for (int i = 0; i < lab_run.threads; i++)
+        t->seen[i] = lab_threads[i].timeouts;
     t->woken = false;
     t->state = LAB_PARKED;
     t->asleep_at = pc;

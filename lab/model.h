@@ -89,7 +89,8 @@ struct lab_thread {
     uintptr_t futex;
     uint32_t futex_bits;
     bool timed, woken;
-    unsigned timeouts; /* so far */
+    unsigned timeouts;        /* so far                              */
+    unsigned seen[LAB_SLOTS]; /* the others', when it last lay down */
     const void *asleep_at;
     uint64_t deadline, now; /* this thread's idea of the time, in ns */
 

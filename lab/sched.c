@@ -6,8 +6,8 @@
  */
 #include "shadow.h"
 
-/* A loop that writes is not recognised as spinning, so a thread that has run alone for PATIENCE steps gives way. Of those that
- * sleep with a timer, nobody times out so many times more often than another. */
+/* PATIENCE  a loop that writes is not recognised as spinning, so a thread that has run alone for so many steps gives way
+ * TIMEOUTS  once nothing else can happen: how often one thread's timer may run out while another's waits */
 enum { PATIENCE = 400, TIMEOUTS = 16 };
 
 struct lab_thread lab_threads[LAB_SLOTS];
@@ -66,16 +66,22 @@ static bool is_timed_sleeper(const struct lab_thread *t)
     return t->state == LAB_PARKED && t->timed;
 }
 
-/* Time passes when nothing else can happen, and it passes for all: nobody's timers run out again and again while
- * another's, which may be the only one that helps, never does. */
+/* While another one sleeps with a timer, which may be the only one that helps, this one's has run out again and again. */
+static bool is_ahead(const struct lab_thread *t)
+{
+    for (int i = 0; i < lab_run.threads; i++)
+        if (&lab_threads[i] != t && is_timed_sleeper(&lab_threads[i]) &&
+            t->timeouts - lab_threads[i].seen[t->id] >= TIMEOUTS)
+            return true;
+    return false;
+}
+
+/* Time passes when nothing else can happen, and it passes for all. Whoever lay down first is never ahead. */
 static unsigned timed_sleepers(struct lab_thread **list)
 {
-    unsigned n = 0, fewest = UINT32_MAX;
+    unsigned n = 0;
     for (int i = 0; i < lab_run.threads; i++)
-        if (is_timed_sleeper(&lab_threads[i]) && lab_threads[i].timeouts < fewest)
-            fewest = lab_threads[i].timeouts;
-    for (int i = 0; i < lab_run.threads; i++)
-        if (is_timed_sleeper(&lab_threads[i]) && lab_threads[i].timeouts - fewest < TIMEOUTS)
+        if (is_timed_sleeper(&lab_threads[i]) && !is_ahead(&lab_threads[i]))
             list[n++] = &lab_threads[i];
     return n;
 }

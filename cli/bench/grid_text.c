@@ -72,12 +72,13 @@ static row row_of(const study *s, const point *ours, bool waits)
     return r;
 }
 
-/* Equals in the order of the cells. */
+/* Equals in one order, whatever qsort() this is. */
 static int by_lead(const void *a, const void *b)
 {
     const row *x = a, *y = b;
     int order = (x->lead > y->lead) - (x->lead < y->lead);
-    return order != 0 ? order : (x->ours > y->ours) - (x->ours < y->ours);
+    order = order != 0 ? order : (x->ours > y->ours) - (x->ours < y->ours);
+    return order != 0 ? order : x->waits - y->waits;
 }
 
 static void add_cell(grid *g, const row *r)

@@ -256,17 +256,43 @@ void times_out(void *unused, int id)
     lab_assert(after.tv_sec > before.tv_sec, "time has passed");
 }
 
-/* Only the timer of the one ends the other's naps. */
-void naps_until_told(void *unused, int id)
+static void nap_of(int id)
 {
-    (void)unused;
     static unsigned bed[2];
     struct timespec second = {1, 0};
-    do
-        syscall(SYS_futex, &bed[id], FUTEX_WAIT_PRIVATE, 0, &second, NULL, 0);
-    while (id == 1 && !load(&flag, ACQ));
+    syscall(SYS_futex, &bed[id], FUTEX_WAIT_PRIVATE, 0, &second, NULL, 0);
+}
+
+/* Only the timer of the one ends the other's naps. */
+void naps_until_told(void *most, int id)
+{
+    int naps = 0;
+    do {
+        nap_of(id);
+        naps++;
+        lab_assert(id == 0 || most == NULL || naps <= *(const int *)most, "told in time");
+    } while (id == 1 && !load(&flag, ACQ));
     if (id == 0)
         store(&flag, 1, REL);
+}
+
+/* Naps of before the other lay down do not count. */
+void naps_often_before(void *unused, int id)
+{
+    (void)unused;
+    if (id == 0) {
+        while (!load(&flag, ACQ))
+            futex_wait(&flag, 0);
+        nap_of(id);
+        lab_assert(load(&flag, ACQ) != 2, "its timer is the first");
+        return;
+    }
+    for (int i = 0; i < 20; i++)
+        nap_of(id);
+    store(&flag, 1, REL);
+    futex_wake(&flag, 1);
+    nap_of(id);
+    store(&flag, 2, REL);
 }
 
 void sleeps_without_timeout(void *unused, int id)
