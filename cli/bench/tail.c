@@ -6,7 +6,8 @@
 enum { RATIOS = 0x400, MOST_RATIO = 256 };
 
 static const struct argp_option options[] = {
-    {"oversubscription", RATIOS, "LIST", 0, "Threads for each CPU (default those of 1,2,8,32 that make no more threads than there may be)", 0},
+    {"oversubscription", RATIOS, "LIST", 0,
+     "Threads for each CPU (default those of 1,2,8,32 that make no more threads than there may be)", 0},
     {0},
 };
 
